@@ -465,6 +465,18 @@ SAME = (
         "2 to 3",
         "moments that agree on the second lie two seconds apart at most, or 58 at least",
     ),
+    SameProgram(
+        "core/foretop_core/rules/night/outlook.py",
+        "if count == most and begins is not None and step < 0:",
+        "0 to 1",
+        "a step is 1 or -1",
+    ),
+    SameProgram(
+        "core/foretop_core/rules/night/outlook.py",
+        "if count == most and begins is not None and step < 0:",
+        "< to <=",
+        "a step is 1 or -1",
+    ),
 )
 
 

@@ -14,7 +14,7 @@ from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import names_key, render
 from foretop_core.rules.triage import Finding, Severity, Thresholds, triage
 from foretop_core.tables.text.terminal_text import width
-from tests.objects import NOW, backup, location, schedule, upload
+from tests.objects import NOW, at, backup, location, schedule, upload
 
 CODES = {"runs-will-be-lost", "run-not-done-in-time", "window-not-free", "copy-will-be-old"}
 
@@ -23,9 +23,11 @@ def _runs(name: str, minutes: int, every: int = 60) -> list[Resource]:
     """Good runs that took so many minutes, the last of them an hour ago."""
     found: list[Resource] = []
     for number in range(5):
-        at = NOW.replace(hour=1, minute=0, second=3) - timedelta(minutes=every * number)
-        ended = (at + timedelta(minutes=minutes)).isoformat()
-        found.append(backup(f"{name}-{number}", created=at.isoformat(), started=at.isoformat(), ended=ended, of=name))
+        begun = NOW.replace(hour=1, minute=0, second=3) - timedelta(minutes=every * number)
+        ended = (begun + timedelta(minutes=minutes)).isoformat()
+        found.append(
+            backup(f"{name}-{number}", created=begun.isoformat(), started=begun.isoformat(), ended=ended, of=name)
+        )
     return found
 
 
@@ -50,6 +52,14 @@ def test_runs_that_will_be_lost_are_told_with_the_way_to_try_a_change() -> None:
     assert render(lost.remedy, NOW).startswith("Try a change with foretop whatif;")
     assert "still going when the next one falls due" in render(lost.evidence, NOW)
     assert lost.severity is Severity.NOTE, "the page of schedules has it green: its runs go well"
+
+
+@pytest.mark.parametrize(("now", "first"), [("02:39:59", "02:40Z"), ("02:40:00", "03:00Z")])
+def test_a_run_that_is_due_already_is_not_among_those_that_will_be_lost(now: str, first: str) -> None:
+    going = backup("often-now", "InProgress", created="02:30:03", started="02:30:03", of="often")
+    objects = (location(), schedule("often", "*/10 * * * *", last="02:30:03"), going, *_runs("often", 25))
+    (lost,) = triage(assemble(objects, given_versions={"": "1.18.3"}), at(now)).findings
+    assert f"the first of them that of {first}:" in render(lost.evidence, NOW)
 
 
 def test_a_run_that_is_overtaken_by_the_next_is_a_note() -> None:

@@ -16,7 +16,15 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
 from foretop_core.rules.facts.server_facts import server_facts
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, RunSpan, night
-from foretop_core.rules.night.outlook import outlook, window_outlook, words
+from foretop_core.rules.night.outlook import (
+    Peak,
+    WindowOutlook,
+    next_waits,
+    outlook,
+    still_open,
+    window_outlook,
+    words,
+)
 from foretop_core.rules.night.past_runs import PastRun, past_runs
 from foretop_core.rules.night.ranges import Range
 from foretop_core.rules.night.window import Window, read_window
@@ -315,7 +323,7 @@ def test_a_run_without_a_known_end_holds_its_slot_and_a_window_is_not_free_besid
     assert (kept.sure, {run.called for run in kept.perhaps}) == ((), {"media"})
 
 
-@pytest.mark.parametrize(("gap", "ends"), [(0, "03:20"), (40, "03:20"), (90, "03:10")])
+@pytest.mark.parametrize(("gap", "ends"), [(0, "03:20"), (60, "03:20"), (61, "03:10")])
 def test_a_slot_that_is_handed_over_does_not_end_the_peak(gap: int, ends: str) -> None:
     """The first of two backups ends, and the next one takes its slot so many seconds later."""
     taken = at("03:10") + timedelta(seconds=gap)
@@ -544,6 +552,67 @@ def test_a_run_that_may_begin_before_a_window_ends_is_perhaps_in_it() -> None:
     early = replace(run, start=Range(at("04:00"), (at("04:00"), at("04:00")), (at("03:50"), at("04:00"))))
     ahead = Night("velero", NOW, NOW + timedelta(days=1), (run, early), draws=50)
     assert window_outlook(ahead, read_window("03:00-04:00")).runs == (early,)
+
+
+def test_the_levels_tell_each_change_of_the_number_from_now_on() -> None:
+    spans = (
+        RunSpan(at("02:00"), at("02:10"), at("03:00")),
+        RunSpan(at("02:30"), at("03:00"), at("03:10")),
+        RunSpan(at("03:05"), at("03:05"), at("03:20")),
+    )
+    found = outlook(Night("velero", NOW, NOW + timedelta(days=1), typical=spans))
+    assert [(level.at, level.count) for level in found.slots_used] == [
+        (NOW, 1),
+        (at("03:05"), 2),
+        (at("03:10"), 1),
+        (at("03:20"), 0),
+    ]
+    assert [(level.at, level.count) for level in found.queue] == [(NOW, 1), (at("03:00"), 0)]
+
+
+def test_the_next_run_of_a_schedule_waits_from_its_making_to_its_start() -> None:
+    waits, lost, late = (_told(name, "03:10", "03:20", made="03:00") for name in ("waits", "lost", "late"))
+    runs = (waits, replace(waits, due=at("04:00")), replace(lost, fate=Fate.LOST), replace(late, start=None))
+    found = next_waits(Night("velero", NOW, NOW + timedelta(days=1), runs))
+    assert found == {"waits": (at("03:00"), timedelta(minutes=10))}
+
+
+@pytest.mark.parametrize(
+    ("count", "to_come", "told"),
+    [
+        (2, 0, ""),
+        (1, 1, "it is a tenant's backup, not yet requested"),
+        (2, 1, "1 is a tenant's backup, not yet requested"),
+        (3, 2, "2 are tenants' backups, not yet requested"),
+        (2, 2, "all are tenants' backups, not yet requested"),
+    ],
+)
+def test_of_a_peak_it_is_said_how_many_tenants_have_yet_to_ask_for(count: int, to_come: int, told: str) -> None:
+    assert Peak(count, NOW, NOW, to_come).to_come_words == told
+
+
+def test_three_runs_that_are_open_when_a_window_begins_are_named() -> None:
+    runs = tuple(_told(name, "05:00", "06:01") for name in "abcd")
+    kept = WindowOutlook(at("06:00"), at("07:00"), at_work=runs, waiting=runs[:1], perhaps_open=runs)
+    assert still_open(kept) == "a, b, c and 1 more at work, a waiting"
+    assert still_open(replace(kept, at_work=(), waiting=())) == "perhaps not a, b, c and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("run", "counted"),
+    [
+        (_told("at work", "05:00", "06:01"), (1, 0, 0)),
+        (_told("ends as it begins", "05:00", "06:00", "06:20"), (0, 0, 1)),
+        (_told("starts as it begins", "06:00", "06:30", made="05:00"), (0, 1, 0)),
+        (_told("made as it begins", "06:00", "06:30"), (0, 0, 0)),
+    ],
+    ids=lambda one: one.called if isinstance(one, ForeseenRun) else "",
+)
+def test_a_run_before_a_window_is_at_work_waits_or_has_likely_ended_when_it_begins(
+    run: ForeseenRun, counted: tuple[int, int, int]
+) -> None:
+    kept = window_outlook(Night("velero", NOW, NOW + timedelta(days=1), (run,)), read_window("06:00-07:30"))
+    assert (len(kept.at_work), len(kept.waiting), len(kept.perhaps_open)) == counted
 
 
 def test_a_run_that_may_not_be_done_by_six_is_named() -> None:
