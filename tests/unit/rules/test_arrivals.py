@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from random import Random
 
+import pytest
 from msgspec.structs import replace
 
 from foretop_core.models import Backup, Resource
@@ -126,6 +127,48 @@ def test_a_start_with_the_end_of_a_backup_that_took_its_namespace_is_no_late_han
     short = _backup("short", at("01:00:05"), at("01:00:05"), at("01:02:00"))
     waits = _backup("waits", at("01:01:20"), at("01:10:00"), at("01:11:00"))
     assert late_handovers([first, short, waits], 2).late == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("waits", "second", "seen", "late"),
+    [
+        (("02:09:58", "02:10:00"), None, 0, 0),
+        (("02:05:00", "02:10:02"), None, 1, 0),
+        (("02:05:00", "02:10:03"), None, 1, 1),
+        (("02:05:00", "02:12:07"), 10, 0, 0),
+        (("02:05:00", "02:12:08"), 10, 1, 1),
+        (("02:05:00", "02:12:12"), 10, 1, 1),
+        (("02:05:00", "02:12:13"), 10, 0, 0),
+        (("02:05:00", "02:30:02"), 10, 2, 1),
+        (("02:05:00", "02:30:03"), 10, 1, 0),
+    ],
+)
+def test_a_late_hand_over_waits_for_a_pass_or_a_submission_and_what_waits_for_neither_tells_nothing(
+    waits: tuple[str, str], second: int | None, seen: int, late: int
+) -> None:
+    """One slot, taken from two to ten past; a third one is submitted at half past, and never starts late."""
+    created, started = map(at, waits)
+    ended = started + timedelta(minutes=5)
+    runs = [
+        _backup("first", at("02:00:00"), at("02:00:00"), at("02:10:00")),
+        _backup("waits", created, started, ended),
+        _backup("submitted", at("02:30:00"), max(ended, at("02:30:00")), None),
+    ]
+    found = late_handovers(runs, 1, second)
+    assert (found.seen, found.late) == ((seen, 0), (late, 0))
+
+
+@pytest.mark.parametrize(("seconds", "late"), [(1, (0, 0)), (60, (5, 2))])
+def test_behind_six_the_queue_is_long(seconds: int, late: tuple[int, int]) -> None:
+    """Seven wait behind the first, and each starts so many seconds after the end of the one before."""
+    runs = [_backup("first", at("02:00:00"), at("02:00:00"), at("02:10:00"))]
+    for number in range(7):
+        ended = runs[-1].status.completion_timestamp
+        assert ended is not None
+        begun = ended + timedelta(seconds=seconds)
+        runs.append(_backup(f"q{number}", at(f"02:0{number}:30"), begun, begun + timedelta(minutes=5)))
+    found = late_handovers(runs, 1)
+    assert (found.seen, found.late) == ((5, 2), late)
 
 
 def test_a_hand_over_that_is_under_way_is_not_taken_for_a_late_one() -> None:
