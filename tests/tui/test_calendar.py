@@ -381,6 +381,11 @@ async def test_a_lane_has_the_sign_that_the_coming_run_has_on_the_page_of_schedu
     async with calendar(FilledSource([silent, late, hourly, held, runs])) as (shown, _):
         signs = {name: lane_of(shown, name).split()[1] for name in ("late", "hourly", "held")}
         assert signs == {"late": "✗", "hourly": "▲", "held": "▲"}
+        assert {name: lane_of(shown, name).split()[2] for name in signs} == {
+            "late": "due",
+            "hourly": "18m?",
+            "held": "now",
+        }
         await shown.press("2")
         await shown.until(
             lambda: all(re.search(rf"(?m)^[ ▌]{sign} .*\b{name} ", shown.text) for name, sign in signs.items())

@@ -114,7 +114,7 @@ def test_velero_without_a_heartbeat_is_one_finding_including_the_overdue_ones() 
     found = [each for each in findings(silent, *late) if each.severity is Severity.ERROR]
     assert [each.code for each in found] == ["velero-no-pulse"]
     assert {subject.name for subject in found[0].related} == {"a", "b", "c", "default"}
-    assert render(found[0].hits, NOW) == "It holds up 3 schedules and 1 storage location."
+    assert render(found[0].hits, NOW) == "3 schedules wait for Velero, all overdue."
     assert found[0].since == at("02:36:03")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +13,7 @@ from foretop.panes.triage_pane import calm
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, DataUpload, Deployment, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, STORAGE
+from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
@@ -22,6 +23,7 @@ from foretop_core.rules.triage import Thresholds, triage
 from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.resources.schedules import schedule_item
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
+from tests.settled_scenes import settled
 from tests.unit.tables.test_views import Shown, velero
 
 SILENT = location(checked="02:26:03", synced="02:26:03")
@@ -326,3 +328,21 @@ def test_the_next_free_slot_is_told_to_the_minute_of_the_row_that_frees_it() -> 
     (free,) = [row[1].rstrip("?") for row in shown.text("at", "name") if row[2] == "now"]
     said = shown.model.view.section_words("RUNNING", [runs], shown.render_context())
     assert said == f"1 of 1 slot, the next is free about {free}"
+
+
+@pytest.mark.parametrize("name", ["dead", "outage"])
+def test_triage_counts_of_an_outage_what_the_pages_show(name: str) -> None:
+    """Triage named three schedules where the page of schedules flagged five, and no namespace."""
+    objects, now = settled(name, timedelta(minutes=30))
+    schedules, protection = Shown("schedules", objects, now), Shown("protection", objects, now)
+    schedules.state.judge(at_once=True)
+    (found,) = [one for one in schedules.state.findings if one.code == "velero-no-pulse"]
+    told = render(found.hits, now)
+    waiting = [item for item in schedules.items() if item["waitsFor"]]
+    assert waiting
+    assert f"{len(waiting)} schedules wait for {waiting[0]['waitsFor']}" in told
+    overdue = sum(text.startswith("overdue") for _, text in schedules.text("next"))
+    assert (f", {overdue} of them overdue." in told) == bool(overdue)
+    late = sorted((item["lateFrom"], item["name"]) for item in protection.items() if item["lateFrom"])
+    at, namespace = next(one for one in late if datetime.fromisoformat(one[0]) > now)
+    assert f"copy is too old from {humanize.time(datetime.fromisoformat(at), now)} on ({namespace})." in told

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta, tzinfo
 from itertools import groupby
 from typing import ClassVar
 
+from msgspec.structs import replace
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.geometry import Region
@@ -414,9 +415,7 @@ class Timeline(Widget, can_focus=True):
         if wanted != self._drawn_for:
             self._drawn, self._drawn_for = {}, wanted
         known = self._drawn.get(item.key)
-        drawn_by = LaneObstacles(
-            obstacles.refused, obstacles.unwarmed, None, None, obstacles.paused_since, obstacles.paused_until
-        )
+        drawn_by = replace(obstacles, late=None, severity=None, waits=False)
         if known is not None and known[0] == drawn_by:
             return known[1]
         night = self.timeline.night_of(item.key, of_week=self.needs_week)
@@ -577,7 +576,9 @@ def _state(
         return glyph, "done"
     if standing.at is None:
         return glyph, ""
-    return glyph, times.countdown(standing.at - now) if obstacles.late is None else "due"
+    if obstacles.late is not None:
+        return glyph, "due"
+    return glyph, f"{times.countdown(standing.at - now)}{'?' if obstacles.waits and standing.at > now else ''}"
 
 
 def _at(lines: Sequence[Line], place: int) -> Line:

@@ -318,7 +318,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
             return f"but Velero refuses it while {refusal}" if refusal else ""
         held = self.blocker
         what = (
-            f"but it is not created until {held.name} has ended"
+            f"but it is not created while {held.name} is {held.phase or 'New'}"
             if held is not None
             else self.beat.coming_run_phrase(self.now)
         )

@@ -13,7 +13,7 @@ from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, PRESCALED, RE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Key, Sentence, Text, listed, sentence, sort_key
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity
+from foretop_core.rules.triage.finding import Finding, Severity
 
 
 class BlastRadius(IntEnum):
@@ -226,8 +226,8 @@ def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding
     if not consequences:
         return finding
     subjects = list(dict.fromkeys(each.subject for each in consequences))
-    # The runs are counted by the finding itself: of many that stand still only a few are findings of their own.
-    held = [one for one in subjects if one.kind not in (BACKUP.name, RESTORE.name, QUEUE)]
+    # A silent server tells itself what waits for it: only a few of that are findings of their own.
+    held = subjects if finding.code != "velero-no-pulse" else []
     return replace(
         finding,
         hits=sentence(finding.hits, " " if finding.hits else "", f"It holds up {_of(held)}.") if held else finding.hits,

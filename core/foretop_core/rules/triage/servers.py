@@ -9,10 +9,12 @@ from datetime import datetime
 from foretop_core.models import Pod
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.namespace_facts import ProtectionJudge
+from foretop_core.rules.facts.outage_facts import outage_facts
 from foretop_core.rules.facts.run_facts import Run, has_ended
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerState, server_facts
 from foretop_core.rules.heartbeat import PERIOD, last_start
-from foretop_core.rules.sentences import sentence
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds, brief
 from foretop_core.rules.velero_pods import crash_text, failing_server, last_words, pod_state
@@ -37,6 +39,8 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             else ""
         )
         lost = _under_way(snapshot, namespace) if server.state is not ServerState.STORAGE_HANGS else ""
+        judge = ProtectionJudge(now, limits.protection, snapshot.velero_namespaces)
+        waits = outage_facts(snapshot, namespace, now, judge).words
         yield Finding(
             "velero-no-pulse",
             Severity.ERROR,
@@ -53,9 +57,14 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             ),
             f"Check {'' if pods else 'the object store, '}{check}; :queue lists what waits.",
             (snapshot.ref(failing),) if failing is not None else (),
-            hits=" ".join(filter(None, (_held_up(snapshot, namespace), lost))),
+            hits=_in_a_row(waits, _held_up(snapshot, namespace), lost),
             raw=last_words(failing) if failing is not None else "",
         )
+
+
+def _in_a_row(*sentences: Text) -> Text:
+    told = [one for one in sentences if one]
+    return sentence(*(part for place, one in enumerate(told) for part in (" " if place else "", one)))
 
 
 def _what(server: ServerFacts, failing: Pod | None) -> str:

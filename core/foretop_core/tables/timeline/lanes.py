@@ -65,6 +65,8 @@ class LaneObstacles(msgspec.Struct, frozen=True):
     """How long one of them is overdue."""
     severity: Severity | None = None
     """How grave it is that the next one is not made, or perhaps not."""
+    waits: bool = False
+    """A silent server or its storage holds them up."""
     paused_since: datetime | None = None
     paused_until: datetime | None = None
     """Until when a pause was meant to last."""
@@ -244,7 +246,8 @@ def lane_obstacles(
         case Schedule():
             facts = render.schedule(resource)
             late = render.now - facts.overdue.since if facts.overdue is not None else None
-            return LaneObstacles(bool(facts.refusal), late=late, severity=SEVERITIES.get(facts.coming_state))
+            grave, waits = SEVERITIES.get(facts.coming_state), bool(facts.waits_for)
+            return LaneObstacles(bool(facts.refusal), late=late, severity=grave, waits=waits)
         case PreScaledCronJob():
             return LaneObstacles(unwarmed=warmer is None)
         case _:
