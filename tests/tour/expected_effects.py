@@ -146,7 +146,7 @@ PROMISES: Mapping[str, Doing] = {
         ("left_square_bracket",),
     ),
     "collisions": Doing(_lists_collisions),
-    "horizon": Doing(changes, ("z", "z")),
+    "horizon": Doing(changes, ("z", "z", "z")),
     # From a finding it opens above the calendar.
     "what_if": Doing(opens("WhatIfScreen", "What if: "), None, None),
     "edit": Doing(types_into("expression")),

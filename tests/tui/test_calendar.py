@@ -28,7 +28,7 @@ from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
 from foretop_core.rules.night.night import ForeseenRun, Foresight
 from foretop_core.rules.night.reckoning import ToldRun
 from foretop_demo.local_api_server import LocalApiServer
-from tests.objects import at, backup, location, schedule, upload
+from tests.objects import NOW, at, backup, location, schedule, upload
 from tests.tui.dashboard_on_box import unfolded
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
@@ -105,7 +105,11 @@ def words_of(shown: Screen) -> str:
 
 
 def hours_of(shown: Screen) -> str:
-    return next(line for line in shown.lines if "night ahead" in line)
+    return next(line for line in shown.lines if "night ahead" in line or "next hours" in line)
+
+
+TO_HOURS = ("z", "z", "z")
+"""The keys to the zoom with the smallest cells."""
 
 
 def signs_at(line: str, sign: str) -> list[int]:
@@ -123,7 +127,8 @@ def lane_of(shown: Screen, name: str) -> str:
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
 async def test_the_night_is_drawn_under_its_hours(size: tuple[int, int]) -> None:
     async with calendar(size=size) as (shown, _):
-        head = next(line for line in shown.lines if "night ahead" in line)
+        await shown.press(*TO_HOURS)
+        head = hours_of(shown)
         orders = lane_of(shown, "orders")
         assert signs_at(orders, "▎") == [head.index("06:00")]
         assert orders[: orders.rindex("▎")].endswith("▒▒▒▒")
@@ -134,9 +139,17 @@ async def test_the_night_is_drawn_under_its_hours(size: tuple[int, int]) -> None
         assert shown.faults == []
 
 
+@pytest.mark.parametrize("size", [SMALL, MIDDLE, (160, 45), (200, 60)])
+async def test_the_night_reaches_to_the_morning(size: tuple[int, int]) -> None:
+    """At 80 columns it had five hours: the jam that the words named was not in the picture."""
+    async with calendar(size=size) as (_, lanes):
+        assert lanes.axis is not None
+        assert lanes.axis.end - NOW > timedelta(hours=9)
+
+
 async def test_z_goes_through_the_night_a_day_and_a_week_and_enter_opens_a_day() -> None:
     async with calendar() as (shown, lanes):
-        for words in ("24 hours", "slots of", "night ahead"):
+        for words in ("24 hours", "slots of", "next hours", "night ahead"):
             await shown.press("z")
             assert words in shown.text
         await shown.press("z", "z", "down", "enter")
@@ -186,7 +199,7 @@ async def test_left_and_right_move_by_a_quarter_and_z_returns_to_now() -> None:
         assert before is not None
         assert after is not None
         assert after.start - before.start == timedelta(minutes=before.step * (before.cells // 4))
-        await shown.press("z", "z", "z")
+        await shown.press("z", *TO_HOURS)
         assert lanes.axis == before
 
 
@@ -242,6 +255,7 @@ async def test_the_cursor_stays_with_its_schedule_while_others_come_and_go() -> 
 @pytest.mark.sweep
 async def test_a_change_in_the_cluster_is_on_the_lane_at_the_next_beat() -> None:
     async with calendar(FilledSource(calm())) as (shown, _):
+        await shown.press(*TO_HOURS)
         shown.source.change(SCHEDULE, ran("etcd-hourly", "0 5 * * *", "02:00:03"))
         await until_beats(shown, lambda: "2h18m" in lane_of(shown, "etcd-hourly"))
         assert len(signs_at(lane_of(shown, "etcd-hourly"), "╌")) <= 1
@@ -343,13 +357,15 @@ async def test_names_and_namespaces_are_copied_from_a_lane(monkeypatch: pytest.M
 async def test_the_hours_are_those_of_the_zone_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Dashboard, "my_zone", ZoneInfo("Asia/Tokyo"))
     async with calendar() as (shown, _):
-        await shown.press("Z")
-        head = next(line for line in shown.lines if "night ahead" in line)
+        await shown.press("Z", *TO_HOURS)
+        head = hours_of(shown)
         assert lane_of(shown, "orders").index("▎") == head.index("15:00")
 
 
 async def test_without_line_drawing_everything_is_ascii() -> None:
     async with calendar(display_options=DisplayOptions(ascii=True, flash=False)) as (shown, _):
+        assert shown.text.isascii()
+        await shown.press(*TO_HOURS)
         assert shown.text.isascii()
         assert "////'" in lane_of(shown, "orders")
 
@@ -511,6 +527,7 @@ async def test_a_paused_lane_says_when_it_would_run_and_a_broken_one_why_not() -
 
 async def test_time_passes_and_now_stays_at_a_quarter() -> None:
     async with calendar() as (shown, _):
+        await shown.press(*TO_HOURS)
         place, six = hours_of(shown).index("▼"), hours_of(shown).index("06:00")
         shown.source.manual.advance(timedelta(minutes=36))
         await shown.tick()
@@ -549,6 +566,7 @@ async def test_a_run_that_velero_will_refuse_has_its_sign_and_takes_no_slot() ->
     offsite = schedule("offsite", "0 4 * * *", last="2026-11-14T04:00:03Z", template={"storageLocation": "away"})
     objects = [*calm(), location("away", phase="Unavailable"), offsite]
     async with calendar(FilledSource(objects), MIDDLE) as (shown, lanes):
+        await shown.press(*TO_HOURS)
         assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "offsite"))
         await until_beats(shown, lambda: "refused" in words_of(shown))
         assert lane_of(shown, "offsite").index("×") == hours_of(shown).index("04:00")

@@ -193,7 +193,7 @@ ACTIONS: tuple[Action, ...] = (
         "horizon",
         ("z",),
         "z",
-        "how far ahead: the night, 24h or 7d; back to now",
+        "how far ahead: the night, 24h, 7d or the next hours; back to now",
         ActionGroup.PAGE,
         "night 24h 7d",
         2,

@@ -65,8 +65,13 @@ _FORESEEN, _WEEK = timedelta(days=1), timedelta(days=7)
 _DAY_LABEL, _SHORT_DAY_LABEL = 12, 10
 """The cells of a day with its month and without."""
 _DAY_END = len(" 100 wait")
-_SHORT_TITLES = {Zoom.NIGHT: "night ahead", Zoom.DAY: "24 hours", Zoom.WEEK: "7 days"}
-_TITLES = {Zoom.NIGHT: "the night ahead", Zoom.DAY: "the day ahead", Zoom.WEEK: "the week ahead"}
+_SHORT_TITLES = {Zoom.NIGHT: "night ahead", Zoom.DAY: "24 hours", Zoom.WEEK: "7 days", Zoom.HOURS: "next hours"}
+_TITLES = {
+    Zoom.NIGHT: "the night ahead",
+    Zoom.DAY: "the day ahead",
+    Zoom.WEEK: "the week ahead",
+    Zoom.HOURS: "the next hours",
+}
 _FRAME, _FRAME_ASCII = "┌─┐│└┘", "+-+|++"
 
 

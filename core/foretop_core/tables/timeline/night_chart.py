@@ -69,9 +69,10 @@ Cells = tuple[ChartCell, ...]
 class Zoom(Enum):
     """How much of the time ahead is in sight, with the minutes of a cell in a narrow, wide and huge terminal."""
 
-    NIGHT = (6, 5, 3)
+    NIGHT = (15, 10, 6)
     DAY = (30, 20, 10)
     WEEK = (30, 15, 15)
+    HOURS = (6, 5, 3)
 
     def minutes(self, size: SizeClass) -> int:
         return self.value[size.value]
