@@ -107,6 +107,19 @@ async def test_what_is_overdue_goes_before_a_window_and_what_a_window_holds_is_n
     missing = schedule("etcd", "0 * * * *", last="01:00:03", paused=True, annotations=notes)
     async with screen(FilledSource([*calm(), missing])) as shown:
         assert "‖ 1 until 04:30" in shown.status
+    async with screen(FilledSource([*calm(), missing, late])) as shown:
+        assert "‖ 2/3, 1 late  ‖ 1 until 04:30" in shown.status, "what a window misses on purpose is not late"
+
+
+async def test_a_window_that_is_over_is_told_beside_what_is_overdue() -> None:
+    late = schedule("late", "0 * * * *", last="01:00:03", paused=True)
+    notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T02:29:00Z", PAUSED_BATCH: "ab12cd"}
+    over = schedule("etcd", "0 * * * *", last="00:00:03", paused=True, annotations=notes)
+    async with screen(FilledSource([*calm(), over, late])) as shown:
+        assert "‖ 2/3, 1 late  ‖ 1, 12m over" in shown.status
+    async with screen(FilledSource([*calm(), over])) as shown:
+        assert "‖ 1, 12m over" in shown.status
+        assert "late" not in shown.status
 
 
 async def test_each_cluster_has_its_own_counts_and_slots() -> None:

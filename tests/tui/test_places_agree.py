@@ -112,7 +112,7 @@ def compare_due_counts(then: Moment) -> None:
     assert late == sum(one.is_overdue_pause for one in paused) <= counts.pop()
     for finding in triage(snapshot, then.now).findings:
         if finding.code == "velero-all-paused":
-            assert render(finding.what, then.now).endswith(f", {late} overdue")
+            assert render(finding.what, then.now).endswith(f", {late} overdue" if late else " paused")
 
 
 def test_a_run_that_is_due_while_the_storage_hangs_is_said_to_be_created() -> None:

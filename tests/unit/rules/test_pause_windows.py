@@ -66,12 +66,13 @@ def test_a_window_has_the_end_and_the_reason_of_those_that_were_given_one() -> N
 
 def test_several_are_paused_since_the_first_of_them_and_each_since_its_own_time() -> None:
     """One that was paused later still ran meanwhile; its own row says since when it has not."""
-    items = [
-        paused(name, since=f"2026-11-15T{at}:00Z") for name, at in (("a", "01:20"), ("b", "01:10"), ("c", "01:30"))
-    ]
+    times = (("a", "01:20"), ("b", "01:10"), ("c", "01:30"))
+    items = [paused(name, since=f"2026-11-15T{time}:00Z") for name, time in times]
+    still_open = [paused(name, since=f"2026-11-15T{time}:00Z", until="2026-11-15T04:30:00Z") for name, time in times]
     (window,) = pause_windows(items)
     assert "3 schedules since 01:10:00Z (the first of them) by maria: CHG-4711" in window_line(window, NOW)
-    late, everything = findings(location(), *items)
+    (late,) = findings(location(), *items)
+    (everything,) = findings(location(), *still_open)
     assert everything.since == at("01:10:00")
     for found in (late, everything):
         assert "since 01:10:00Z (the first of them) by maria: CHG-4711" in render(found.evidence, NOW)
@@ -115,14 +116,48 @@ def test_a_window_that_has_time_left_is_no_finding() -> None:
     assert not about_windows(findings(location(), paused("a", until="2026-11-15T04:30:00Z"), running()))
 
 
-def test_all_schedules_paused_stands_under_the_window_that_explains_it_and_has_its_reason() -> None:
+def test_all_schedules_paused_is_told_by_the_window_alone_once_that_is_over() -> None:
+    """One finding a cause: while it has time left, that all are paused; after its end, that it is over."""
     found = findings(location(), *(paused(name) for name in "abc"))
-    assert [each.code for each in found] == ["window-overrun", "velero-all-paused"]
-    assert found[1].because == found[0]
-    assert "Window of 3 schedules since 01:10:00Z by maria: CHG-4711" in render(found[1].evidence, NOW)
+    assert [each.code for each in found] == ["window-overrun"]
     in_time = findings(location(), *(paused(name, until="2026-11-15T04:30:00Z") for name in "abc"))
     assert [each.code for each in in_time] == ["velero-all-paused"]
     assert "by maria: CHG-4711; meant until 04:30:00Z." in render(in_time[0].evidence, NOW)
+
+
+def test_runs_that_an_open_window_misses_are_not_overdue() -> None:
+    """Nobody has promised them: the pause is known to last until its end."""
+    held = [paused(name, until="2026-11-15T04:30:00Z") for name in "abc"]
+    (everything,) = findings(location(), *held)
+    assert everything.what == "all 3 paused"
+    assert render(everything.evidence, NOW).startswith("All 3 schedules in velero are paused and make no backup. ")
+    assert everything.hits == "Unpaused without skip, 3 backups would be created at once."
+    assert not findings(location(), *held, running())
+    assert pause_summary(snapshot(location(), *held), NOW).overdue == 0
+    assert pause_summary(snapshot(location(), *map(paused, "abc")), NOW).overdue == 3
+
+
+def long_ago(name: str = "old", cron: str = "*/30 * * * *") -> Schedule:
+    owner = {"manager": "kubectl", "time": "2026-11-03T02:14:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}
+    return schedule(name, cron, last="2026-11-03T02:00:03Z", paused=True, managedFields=[owner])
+
+
+def test_an_older_pause_keeps_its_finding_and_its_date_beside_a_pause_of_all() -> None:
+    held = [paused(name, until="2026-11-15T04:30:00Z") for name in "abc"]
+    everything, older = findings(location(), long_ago(), *held)
+    assert (everything.code, everything.what, everything.since) == ("velero-all-paused", "all 4 paused", at("01:10:00"))
+    assert [ref.name for ref in everything.related] == ["a", "b", "c"]
+    told = render(everything.evidence, NOW)
+    assert "Window of 3 schedules since 01:10:00Z by maria: CHG-4711" in told
+    assert "kubectl" not in told
+    assert (older.code, older.subject.name, older.since) == ("schedule-paused-long", "old", at("2026-11-03T02:14:00Z"))
+    over, older = findings(location(), long_ago(), *map(paused, "abc"))
+    assert (over.code, older.code) == ("window-overrun", "schedule-paused-long")
+    some, older = findings(
+        location(), long_ago(), schedule("due", "0 * * * *", last="01:00:03", paused=True), running()
+    )
+    assert (some.what, [ref.name for ref in some.related]) == ("2 of 3 paused, 1 overdue", ["due"])
+    assert older.subject.name == "old"
 
 
 def test_all_are_paused_since_the_most_of_them_are() -> None:

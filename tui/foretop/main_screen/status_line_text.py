@@ -199,25 +199,31 @@ def _api(state: DashboardState) -> Forms:
 
 
 def _pauses(state: DashboardState) -> Forms:
-    """Schedules that are paused and overdue, and pause windows with their ends."""
+    """Schedules that are paused and overdue, windows that should have ended, and open ones with their ends."""
     found = [(context, state.pauses(context)) for context in _looked_at(state)]
-    overdue, windows = _overdue(found), _windows(state, found)
-    if overdue and windows:
-        both = [(*late, Span("  "), *window) for late, window in zip(overdue[:2], windows[:2], strict=True)]
-        return (*both, *overdue[2:])
-    return overdue or windows or ((),)
+    told = [forms for forms in (_overdue(found), _ended(found), _windows(state, found)) if forms]
+    if not told:
+        return ((),)
+    together = [_joined([forms[place] for forms in told], 2) for place in range(2)]
+    return (*together, *told[0][2:])
 
 
 def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
-    """Pauses that are overdue though no open window holds them, or a window that should have ended."""
+    """Pauses that are overdue though no window tells of them."""
+    total, paused, late = (sum(getattr(one, name) for _, one in found) for name in ("total", "paused", "outside"))
     mark = StatusGlyph.PAUSED.value
-    if sum(one.unheld for _, one in found):
-        total, paused, late = (sum(getattr(one, name) for _, one in found) for name in ("total", "paused", "overdue"))
-        texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused}/{total}, {late} late"
-        return tuple((span(text, Tone.WARN),) for text in (*texts, texts[1], f"{mark}{late}"))
+    if not late:
+        return ()
+    texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused}/{total}, {late} late"
+    return tuple((span(text, Tone.WARN),) for text in (*texts, texts[1], f"{mark}{late}"))
+
+
+def _ended(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
+    """Windows that should have ended, and how long ago."""
     over = [(one.overrun, one.in_overrun) for _, one in found if one.overrun is not None]
     if not over:
         return ()
+    mark = StatusGlyph.PAUSED.value
     longest, many = times.short(max(by for by, _ in over)), sum(count for _, count in over)
     texts = f"{mark} {many} paused, {longest} over", f"{mark} {many}, {longest} over"
     return tuple((span(text, Tone.WARN),) for text in (*texts, texts[1], f"{mark}{many}"))

@@ -173,7 +173,7 @@ def _healthy(state: DashboardState, context: str) -> list[tuple[str, str]]:
     late = f", {pauses.overdue} overdue" if pauses.overdue else ""
     schedules = f"{active:,} healthy{f', {pauses.paused} paused{late}' if pauses.paused else ''}"
     if _is_asleep(snapshot):
-        schedules = f"all schedules are paused ({pauses.paused}, {pauses.overdue} overdue)"
+        schedules = f"all schedules are paused ({pauses.paused}{late})"
         schedules = f"{schedules}; {page_key('schedules')} opens them"
     runs: tuple[Run, ...] = (*snapshot.backups, *snapshot.restores)
     waiting = sum(not has_ended(run) for run in runs)

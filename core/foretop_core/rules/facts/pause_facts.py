@@ -85,8 +85,8 @@ class PauseSummary(msgspec.Struct, frozen=True):
     """How many schedules are in such windows."""
     windows: tuple[PauseWindow, ...] = ()
     """Those that have time left, the one that ends first in front; one without an end comes last."""
-    unheld: int = 0
-    """How many of the overdue ones are in no such window: nobody has said that they may miss their runs."""
+    outside: int = 0
+    """How many of the overdue ones are in no window that should have ended."""
 
     @property
     def needs_attention(self) -> bool:
@@ -96,18 +96,17 @@ class PauseSummary(msgspec.Struct, frozen=True):
 def pause_summary(snapshot: ClusterSnapshot, now: datetime, grace: timedelta = GRACE) -> PauseSummary:
     """Costs a look at each paused schedule."""
     paused = [item for item in snapshot.schedules if item.spec.paused]
-    late = [(window, by) for window in ended_windows(paused, now) if (by := window.overrun(now)) is not None]
-    still_open = sorted(open_windows(paused, now), key=lambda one: one.pause.until or _NEVER)
-    held = {(item.namespace, item.name) for window in still_open if window.pause.until for item in window.schedules}
+    ended = ended_windows(paused, now)
+    in_ended = {(item.namespace, item.name) for window in ended for item in window.schedules}
     overdue = [item for item in paused if schedule_facts(snapshot, item, now, grace).is_overdue_pause]
     return PauseSummary(
         len(snapshot.schedules),
         len(paused),
         len(overdue),
-        max((by for _, by in late), default=None),
-        sum(len(window.schedules) for window, _ in late),
-        tuple(still_open),
-        sum((item.namespace, item.name) not in held for item in overdue),
+        max((by for window in ended if (by := window.overrun(now)) is not None), default=None),
+        len(in_ended),
+        tuple(sorted(open_windows(paused, now), key=lambda one: one.pause.until or _NEVER)),
+        sum((item.namespace, item.name) not in in_ended for item in overdue),
     )
 
 

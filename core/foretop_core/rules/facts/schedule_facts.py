@@ -376,8 +376,12 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def is_overdue_pause(self) -> bool:
-        """True if it is paused, and a run that it would have made is overdue."""
-        if not self.schedule.spec.paused or not self.may_be_due:
+        """True if it is paused, and a run that it would have made is overdue.
+
+        Not before the end that its pause was given: until then it is to miss its runs.
+        """
+        pause = self.pause
+        if pause is None or not self.may_be_due or (pause.until is not None and self.now <= pause.until):
             return False
         runs = [one.next_run for one in self.by_reading if one.due]
         return any(run is None or self.now - run > self.grace for run in runs)

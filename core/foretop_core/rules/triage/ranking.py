@@ -149,7 +149,6 @@ _BY_SILENCE = frozenset(
     }
 )
 _NOUNS = {STORAGE.name: "storage location"}
-_BY_WINDOW = frozenset({"schedule-paused-long"})
 _GAP_EXPLAINED_BY = (
     "schedule-invalid",
     "schedule-stopped",
@@ -168,9 +167,9 @@ that is said of a schedule says it."""
 
 
 def correlated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """A window explains what it paused, but not that a last good backup expires meanwhile; a server without a
-    pulse explains all that stands still in its namespace."""
-    found = _gaps(_told_in("velero-all-paused", _BY_WINDOW, _by_schedule(list(findings))))
+    """A pause of all explains that each of them is paused for long, but not that a last good backup expires meanwhile;
+    a server without a pulse explains all that stands still in its namespace."""
+    found = _gaps(_without_members(_by_schedule(list(findings))))
     return tuple(_told_in("velero-no-pulse", _BY_SILENCE, found))
 
 
@@ -204,6 +203,12 @@ def _chained(finding: Finding, causes: Sequence[Finding], gravest: Mapping[str, 
         above = replace(one, because=above, weight=gravest[one.id])
     assert above is not None
     return above
+
+
+def _without_members(findings: list[Finding]) -> list[Finding]:
+    """Leave out the long pauses that the finding about all paused schedules counts."""
+    counted = {ref for one in findings if one.code == "velero-all-paused" for ref in one.related}
+    return [one for one in findings if one.code != "schedule-paused-long" or one.subject not in counted]
 
 
 def _told_in(cause: str, consequences: frozenset[str], findings: list[Finding]) -> list[Finding]:

@@ -14,7 +14,6 @@ from foretop_core.rules.facts.pause_facts import count_unpause
 from foretop_core.rules.facts.schedule_facts import Choice, DelayReason, ScheduleFacts, schedule_facts
 from foretop_core.rules.pauses import (
     PAUSED_BATCH,
-    PauseInfo,
     PauseWindow,
     ended_windows,
     first_pause,
@@ -112,9 +111,8 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
     windows = _windows_of(snapshot, now)
     for schedule in snapshot.schedules:
         facts = schedule_facts(snapshot, schedule, now, limits.overdue)
-        paused = facts.pause
-        since = _paused_since(facts)
-        if paused is None or since is None or now - since < limits.forgotten_pause:
+        paused, since = facts.pause, _paused_since(facts)
+        if paused is None or since is None or not _is_forgotten(facts, limits):
             continue
         (lead, unpausing), *others = facts.unpausing_choices
         due = ", overdue" if facts.is_overdue_pause else ""
@@ -148,55 +146,49 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
 def paused_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """A maintenance window, or one that was never ended: nothing is broken, and something is not backed up either.
 
-    Told where all of several are paused, and where one that is paused is overdue and no other finding tells of it.
+    Told where all of several are paused, and where one that is paused is overdue; always without those that another
+    finding tells of.
     """
-    overrun = _windows_of(snapshot, now)
+    ended = _windows_of(snapshot, now)
     for namespace, schedules in snapshot.schedules_by_namespace.items():
         paused = [schedule_facts(snapshot, item, now, limits.overdue) for item in schedules if item.spec.paused]
-        are_all = len(paused) >= max(limits.fewest_paused, len(schedules))
-        if not are_all and all(_is_told(facts, overrun, limits) for facts in paused if facts.is_overdue_pause):
-            continue
-        yield (
-            _all_paused(snapshot, namespace, paused, overrun)
-            if are_all
-            else _overdue_pauses(snapshot, namespace, len(schedules), paused, overrun)
-        )
+        most = _paused_most(paused) if len(paused) >= max(limits.fewest_paused, len(schedules)) else []
+        own = [one for one in paused if snapshot.ref(one.schedule) not in ended]
+        if any(one in own for one in most):
+            # Older pauses keep their finding and their date beside a new one.
+            is_old = any(_is_forgotten(one, limits) for one in most)
+            joint = own if is_old else [one for one in own if not _is_forgotten(one, limits)]
+            yield _all_paused(snapshot, namespace, len(paused), joint, most)
+        elif late := [one for one in own if one.is_overdue_pause and not _is_forgotten(one, limits)]:
+            yield _overdue_pauses(snapshot, namespace, f"{len(paused)} of {len(schedules)}", late)
 
 
 def _all_paused(
-    snapshot: ClusterSnapshot, namespace: str, paused: list[ScheduleFacts], overrun: dict[ObjectRef, ObjectRef]
+    snapshot: ClusterSnapshot, namespace: str, total: int, paused: list[ScheduleFacts], most: list[ScheduleFacts]
 ) -> Finding:
-    late = sum(facts.is_overdue_pause for facts in paused)
-    what = f"all {len(paused)} paused, {late} overdue"
-    overdue = f"{late} {'is' if late == 1 else 'are'} overdue"
-    lead = f"All {len(paused)} schedules in {namespace} are paused and make no backup; {overdue}."
-    return _pause_finding(
-        "velero-all-paused", snapshot, namespace, paused, what, lead, overrun, first_pause(_paused_most(paused))
-    )
+    late, others = sum(facts.is_overdue_pause for facts in paused), total - len(paused)
+    overdue = f"; {late} {'is' if late == 1 else 'are'} overdue" if late else ""
+    besides = f" {others} of them {'has its' if others == 1 else 'have their'} own finding." if others else ""
+    lead = f"All {total} schedules in {namespace} are paused and make no backup{overdue}.{besides}"
+    what = f"all {total} paused{f', {late} overdue' if late else ''}"
+    since = first_pause(facts.pause for facts in most if facts.pause is not None)
+    return _pause_finding("velero-all-paused", snapshot, namespace, paused, what, lead, since)
 
 
-def _paused_most(paused: list[ScheduleFacts]) -> list[PauseInfo]:
-    """The pauses of the window, or of one person's request, that holds the most of them."""
-    together: dict[tuple[object, ...], list[PauseInfo]] = {}
+def _paused_most(paused: list[ScheduleFacts]) -> list[ScheduleFacts]:
+    """The schedules of the window, or of one person's request, that holds the most of them."""
+    together: dict[tuple[object, ...], list[ScheduleFacts]] = {}
     for facts in paused:
         if (pause := facts.pause) is not None:
             batch = facts.schedule.annotation(PAUSED_BATCH)
-            together.setdefault((batch,) if batch else (pause.who, pause.why, pause.until), []).append(pause)
+            together.setdefault((batch,) if batch else (pause.who, pause.why, pause.until), []).append(facts)
     return max(together.values(), key=len, default=[])
 
 
-def _overdue_pauses(
-    snapshot: ClusterSnapshot,
-    namespace: str,
-    total: int,
-    paused: list[ScheduleFacts],
-    overrun: dict[ObjectRef, ObjectRef],
-) -> Finding:
-    late = [facts for facts in paused if facts.is_overdue_pause]
+def _overdue_pauses(snapshot: ClusterSnapshot, namespace: str, counted: str, late: list[ScheduleFacts]) -> Finding:
     names = [facts.schedule.name for facts in late]
     lead = f"{humanize.join(names)} {'is' if len(late) == 1 else 'are'} paused and overdue."
-    what = f"{len(paused)} of {total} paused, {len(late)} overdue"
-    return _pause_finding(PAUSED_OVERDUE, snapshot, namespace, late, what, lead, overrun)
+    return _pause_finding(PAUSED_OVERDUE, snapshot, namespace, late, f"{counted} paused, {len(late)} overdue", lead)
 
 
 def _pause_finding(
@@ -206,7 +198,6 @@ def _pause_finding(
     paused: list[ScheduleFacts],
     what: str,
     lead: str,
-    overrun: dict[ObjectRef, ObjectRef],
     since: datetime | None = None,
 ) -> Finding:
     """`since` is when it began: else when the first of them was paused."""
@@ -216,7 +207,6 @@ def _pause_finding(
         sentence(f" Window of {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
         for one in pause_windows(items)
     ]
-    blamed = {overrun.get(snapshot.ref(schedule)) for schedule in items}
     at_once = f"Unpaused without skip, {counts.would_create}." if counts.due else ""
     them = "it" if len(items) == 1 else "them"
     return Finding(
@@ -230,16 +220,14 @@ def _pause_finding(
             f"Unpause {them} when the work is done", Key("unpause"), "; skip if an immediate backup would be a problem."
         ),
         tuple(snapshot.ref(schedule) for schedule in items),
-        blames=blamed.pop() if len(blamed) == 1 else None,
         hits=at_once,
     )
 
 
-def _is_told(facts: ScheduleFacts, overrun: dict[ObjectRef, ObjectRef], limits: Thresholds) -> bool:
-    """True if its window should have ended, or it is paused for so long that it has a finding of its own."""
+def _is_forgotten(facts: ScheduleFacts, limits: Thresholds) -> bool:
+    """True if it is paused for so long that it has a finding of its own."""
     since = _paused_since(facts)
-    is_forgotten = since is not None and facts.now - since >= limits.forgotten_pause
-    return is_forgotten or facts.snapshot.ref(facts.schedule) in overrun
+    return since is not None and facts.now - since >= limits.forgotten_pause
 
 
 def _paused_since(facts: ScheduleFacts) -> datetime | None:
