@@ -461,6 +461,8 @@ async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated(
         await at.send()
         await at.see("2 of 3 done, 1 not.", "✗ mail-30m failed: a webhook would not have it", "[ Repeat for the rest ]")
         assert [key.name for key in at.shown.table.marked] == ["mail-30m"], "what was done is not marked any more"
+        await at.see("1 stays marked: the next key is about it.")
+        assert at.shown.app.told[-1][1].startswith("2 of 3 done; not mail-30m: ")
         await at.send()
         await at.see("Unpause mail-30m", "spec.paused true → false")
         assert len(at.writes) == 3

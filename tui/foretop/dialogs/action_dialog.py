@@ -407,6 +407,10 @@ class ActionDialog(DialogFrame):
         plan_run = self.plan_run
         if plan_run is not None:
             yield from plan_text.outcome(self.reports())
+            left = sum(one.result.outcome is not Outcome.DONE for one in plan_run.told)
+            if left and self.targets.marked:
+                stay, them = ("stays", "it") if left == 1 else ("stay", "them")
+                yield paragraph(f"{left} {stay} marked: the next key is about {them}.")
             if plan_run.problem:
                 yield paragraph(plan_run.problem, Tone.BAD)
             yield from self._undone(plan_run)
@@ -536,6 +540,8 @@ class ActionDialog(DialogFrame):
     def _settle(self, plan_run: PlanRun) -> None:
         """All was tried: tell it, or ask again where it came to something else than was agreed to."""
         results = [told.result for told in plan_run.told]
+        if any(one.outcome is not Outcome.DONE for one in results):
+            self.app.notify(plan_text.summary(plan_run.told, plan_run.problem), severity="warning")
         if not results:
             self._ask_again(self.keys, [])
             self._refusal = plan_run.problem

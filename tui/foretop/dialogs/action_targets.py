@@ -14,6 +14,8 @@ class ActionTargets(msgspec.Struct, frozen=True):
     keys: tuple[ObjectRef, ...] = ()
     hidden: int = 0
     """How many of them the filter hides."""
+    marked: bool = False
+    """They are the marked rows."""
     skipped: tuple[tuple[str, int], ...] = ()
     """Why marked objects are left out, and how many for each reason."""
     window: str = ""

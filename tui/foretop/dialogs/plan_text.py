@@ -240,12 +240,15 @@ def outcome_table(told: Sequence[StepReport]) -> PlanTable:
 
 
 def summary(told: Sequence[StepReport], problem: str) -> str:
-    """The same in one line, for a toast."""
+    """The same in one line, for a toast and the list of messages."""
     if problem:
         return problem
     if len(told) == 1:
         name = told[0].result.step.target.name
         return f"{name}: {_result(told[0]).replace(f' · {name}: ', ' · ')}"
+    if left := [one for one in told if one.result.outcome is not Outcome.DONE]:
+        names = humanize.join([one.result.step.target.name for one in left])
+        return f"{len(told) - len(left)} of {len(told)} done; not {names}: {_result(left[0])}"
     well = sum(one.result.outcome is Outcome.DONE and (one.seen is None or one.seen.well) for one in told)
     return f"{well} of {len(told)} done, picked up"
 

@@ -204,7 +204,7 @@ class WriteActions:
             ]
             hidden = sum(row not in rows.table for row, _ in fitting)
             keys = tuple(dict.fromkeys(key for _, key in fitting))
-            return ActionTargets(keys, hidden, self._skipped(record))
+            return ActionTargets(keys, hidden, True, self._skipped(record))
         subject = page.subject()
         if subject is None or subject.kind != NAMESPACE.name:
             return ActionTargets(self._under_cursor(record))
