@@ -28,6 +28,7 @@ from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.actions.planners.drills import DrillRequest, plan_cleanup, plan_note
 from foretop_core.actions.planners.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.planners.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
+from foretop_core.actions.planners.pausing import PauseRequest, plan_pause
 from foretop_core.actions.planners.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.planners.schedule_edits import ScheduleEdit, plan_edit_schedule
 from foretop_core.actions.planners.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
@@ -38,6 +39,7 @@ from foretop_core.actions.write_answer import check_answer
 from foretop_core.errors import Unreadable
 from foretop_core.models import Deployment, NonAdmin, from_builtins
 from foretop_core.rules.forecast import Choice
+from foretop_core.rules.pauses import OWN_MANAGER
 from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, Severity
@@ -87,6 +89,15 @@ WORLD = [
 ]
 
 
+@asynccontextmanager
+async def box_of_all() -> AsyncIterator[LocalApiServer]:
+    """An object for every action; one schedule has been paused by foretop itself."""
+    async with box_with(WORLD) as box:
+        held = with_annotation(a_schedule("held", paused=True), "foretop.io/paused-by")
+        box.storage.create(box.storage.kind("Schedule"), held, manager=OWN_MANAGER)
+        yield box
+
+
 def by_name(name: str, held: str = "schedules") -> Select:
     return lambda snapshot: [one for one in getattr(snapshot, held) if one.name == name]
 
@@ -108,6 +119,13 @@ def unacknowledging(snapshot: ClusterSnapshot, items: Iterable[Any], now: dateti
 DRILLED = DrillRequest("shop", "shop-trial")
 
 
+def extending_a_pause(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
+    chosen = list(items)
+    paused = frozenset(map(snapshot.ref, chosen))
+    longer = PauseRequest("maria", "w1", until=timedelta(hours=2), again=paused, changes_end=True)
+    return plan_pause(snapshot, chosen, longer, now)
+
+
 def noting_a_drill(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     """The one write of a drill to an object that was there before."""
     return plan_note(snapshot, next(iter(items)), DRILLED, DrillOutcome(NOW, timedelta(minutes=4)), now)
@@ -115,6 +133,7 @@ def noting_a_drill(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetim
 
 PLANNERS: list[tuple[Select, Planner]] = [
     (by_name("nightly"), pausing),
+    (by_name("held"), extending_a_pause),
     (by_name("resting"), unpausing(Choice.SKIP)),
     (by_name("gold-1"), plan_back_up_now),
     (by_name("ended", "backups"), plan_run_again),
@@ -329,7 +348,7 @@ async def another_server(tally: Tally) -> AsyncIterator[None]:
 async def test_no_write_is_done_falsely_or_missing_in_the_journal(name: str, tmp_path: Path, wire: Wire) -> None:
     tally = Tally()
     async with (
-        box_with(WORLD) as box,
+        box_of_all() as box,
         # All the others are decided when the answer is lost: one look tells as much as many.
         hand_in(box, tmp_path, look_for=0.4 if name == "made after the cut" else 0.0) as executor,
         another_server(tally),
@@ -358,7 +377,7 @@ async def test_a_server_that_never_lets_a_write_through_is_asked_a_few_times_onl
     for code in (409, 429):
         folder = tmp_path / str(code)
         folder.mkdir()
-        async with box_with(WORLD) as box, hand_in(box, folder, look_for=0.0) as executor:
+        async with box_of_all() as box, hand_in(box, folder, look_for=0.0) as executor:
             refusal = says({**status(code, "Conflict"), "details": {"retryAfterSeconds": 0}}, code)
             wire.misbehave = lambda request, answer, refusal=refusal: refusal(Tally(), request, answer)
             for plan, planner in plans(executor, box):
@@ -372,7 +391,7 @@ async def test_a_server_that_never_lets_a_write_through_is_asked_a_few_times_onl
 @pytest.mark.parametrize("index", range(len(PLANNERS)))
 async def test_a_namesake_made_meanwhile_is_not_touched(index: int, tmp_path: Path, wire: Wire) -> None:
     select, planner = PLANNERS[index]
-    async with box_with(WORLD) as box, hand_in(box, tmp_path) as executor:
+    async with box_of_all() as box, hand_in(box, tmp_path) as executor:
         snapshot = executor.snapshot()
         plan = planner(snapshot, list(select(snapshot)), NOW)
         step = plan.steps[0]
@@ -387,7 +406,7 @@ async def test_a_namesake_made_meanwhile_is_not_touched(index: int, tmp_path: Pa
             for key, value in first["metadata"].items()
             if key in ("name", "namespace", "labels", "annotations")
         }
-        second = box.storage.create(kind, {**first, "metadata": kept})
+        second = box.storage.create(kind, {**first, "metadata": kept}, manager=OWN_MANAGER)
         wire.asked.clear()
         result = (await done(executor, plan, planner))[0]
         assert result.outcome is Outcome.CHANGED
