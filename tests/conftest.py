@@ -54,3 +54,15 @@ def _no_settings_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path_facto
     home = tmp_path_factory.getbasetemp() / f"home-{next(_HOMES)}"
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "config"))
     monkeypatch.setenv("XDG_STATE_HOME", str(home / "state"))
+
+
+@pytest.fixture(autouse=True)
+def _strict(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faults are let through the guards: one of foretop's own fails the test that meets it."""
+    monkeypatch.setenv("FORETOP_STRICT", "1")
+
+
+@pytest.fixture
+def as_for_a_user(_strict: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Faults stay with the guards."""
+    monkeypatch.delenv("FORETOP_STRICT")

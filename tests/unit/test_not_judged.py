@@ -21,7 +21,7 @@ from foretop_core.rules.triage import Finding, Severity, Thresholds, rules
 from foretop_core.tables.resources.runs import BackupsView
 from tests.tui.fake_source import FilledSource, calm
 
-pytestmark = pytest.mark.usefixtures("guarded")
+pytestmark = pytest.mark.usefixtures("as_for_a_user")
 
 
 def fails_in_eu(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

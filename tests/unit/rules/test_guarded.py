@@ -15,7 +15,7 @@ from foretop_core.rules.triage import Finding, Severity, Thresholds, failure_fin
 from foretop_core.rules.triage.rules import RULES
 from tests.objects import NOW, backup, location, schedule
 
-pytestmark = pytest.mark.usefixtures("guarded")
+pytestmark = pytest.mark.usefixtures("as_for_a_user")
 
 
 def _seen(snapshot: ClusterSnapshot, item: Backup) -> Finding:
