@@ -243,14 +243,10 @@ def default_path(environ: Mapping[str, str]) -> Path:
 
 def entry_line(entry: JournalEntry) -> bytes:
     """An entry as it is written, of bounded length: an object's size must not crowd out other entries."""
-    line = msgspec.json.encode(entry) + b"\n"
-    for longest in _SHORTENED_TO:
-        if len(line) <= MOST_ENTRY_BYTES:
-            return line
-        line = msgspec.json.encode(_shortened(entry, partial(_short, longest=longest))) + b"\n"
-    if len(line) <= MOST_ENTRY_BYTES:
-        return line
-    return msgspec.json.encode(_shortened(entry, _left_out)) + b"\n"
+    shorter = (_shortened(entry, partial(_short, longest=longest)) for longest in _SHORTENED_TO)
+    lines = (msgspec.json.encode(one) + b"\n" for one in chain((entry,), shorter))
+    fitting = (line for line in lines if len(line) <= MOST_ENTRY_BYTES)
+    return next(fitting, b"") or msgspec.json.encode(_shortened(entry, _left_out)) + b"\n"
 
 
 def _shortened(entry: JournalEntry, shorten: Callable[[Any], Any]) -> dict[str, Any]:
