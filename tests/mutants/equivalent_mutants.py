@@ -477,6 +477,12 @@ SAME = (
         "< to <=",
         "a step is 1 or -1",
     ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/night_chart.py",
+        "if last > first:",
+        "> to >=",
+        "what takes no time comes and goes in one moment, and no cell counts it",
+    ),
 )
 
 

@@ -21,7 +21,7 @@ import pytest
 
 from foretop_core.actions import journal as journals
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
-from foretop_core.actions.journal import Journal, JournalEntry, default_path
+from foretop_core.actions.journal import Journal, JournalEntry, default_path, entry_line
 from foretop_core.config.config_file import read_config
 from foretop_core.config.live_config import remembered_theme
 from foretop_core.errors import BadInput, ForetopError
@@ -119,6 +119,12 @@ def test_the_file_of_earlier_releases_is_read_and_goes_after_thirty_days(tmp_pat
         (held.folder / f"2001-01-{day:02}.jsonl").touch()
     held.append(entry(4))
     assert [one.name for one in held.read()] == ["s-4"]
+
+
+def test_an_entry_of_sixteen_kibibytes_is_whole_and_one_byte_more_shortens_it() -> None:
+    room = 16 * 1024 - len(entry_line(entry(1)))
+    whole, shortened = (entry_line(entry(1, "x" * size)) for size in (room, room + 1))
+    assert (len(whole), b"shortened by foretop" in whole, b"shortened by foretop" in shortened) == (16384, False, True)
 
 
 @pytest.mark.parametrize(

@@ -288,6 +288,15 @@ def test_a_location_that_cannot_be_used_names_the_schedules_that_will_be_refused
     assert render(found.hits, NOW) == "1 schedule writes to it: copy. The run of copy at 04:00:00Z is refused."
 
 
+@pytest.mark.parametrize(
+    ("count", "told"), [(1, " 1 copy there is out of reach."), (2, " 2 copies there are out of reach.")]
+)
+def test_copies_in_a_location_that_cannot_be_used_are_counted(count: int, told: str) -> None:
+    copies = [backup(f"b-{n}", started="02:00:00", ended="02:10:00", created="02:00:00") for n in range(count)]
+    found = next(one for one in findings(location(phase="Unavailable"), *copies) if one.code == "storage-unavailable")
+    assert render(found.hits, NOW) == f"No schedule writes to it.{told}"
+
+
 def test_a_location_that_is_checked_but_no_longer_synced() -> None:
     found = only(location(synced="01:00:03"))
     assert (found.code, found.since) == ("storage-not-synced", at("01:00:03"))
@@ -326,10 +335,34 @@ def test_an_expired_backup_that_still_exists_has_a_reason(
     assert why in render(found[0].evidence, NOW)
 
 
+def test_an_expired_backup_names_the_error_of_its_own_deletion() -> None:
+    old = backup("old", expiration="2026-11-14T00:00:00Z", spec={"storageLocation": "default"})
+    for name, why in (("old", "deleting it failed (no such key)"), ("another", "no visible reason")):
+        meta, status = {"name": "d", "namespace": "velero"}, {"phase": "Processed", "errors": ["no such key"]}
+        asked = from_builtins(DeleteBackupRequest, {"metadata": meta, "spec": {"backupName": name}, "status": status})
+        (found,) = [one for one in findings(location(), old, asked) if one.code == "backup-expired"]
+        assert render(found.evidence, NOW).endswith(f" and Velero has not deleted it: {why}.")
+
+
 def test_velero_was_restarted_and_a_backup_lost() -> None:
     reason = 'found a backup with status "InProgress" during the server starting, mark it as "Failed"'
     lost = backup("g", "Failed", started="02:20:00", ended="02:35:19", failureReason=reason)
     assert sorted(codes(location(), lost)) == ["backup-failed", "velero-restarted"]
+
+
+@pytest.mark.parametrize(
+    ("progress", "what"),
+    [
+        ({}, "no progress, no items yet"),
+        ({"totalItems": 1000}, "no progress at 0%"),
+        ({"totalItems": 1000, "itemsBackedUp": 995}, "no progress at 99%"),
+        ({"totalItems": 1000, "itemsBackedUp": 1000}, "its data does not move"),
+    ],
+)
+def test_a_backup_that_does_not_come_on_says_where_it_stands(progress: dict[str, int], what: str) -> None:
+    stuck = backup("one", "InProgress", started="01:00:03", progress=progress)
+    seen = ObservedChanges(moved={ObjectRef("", "Backup", "velero", "one"): at("01:10:00")})
+    assert [one.what for one in findings(location(), stuck, seen=seen) if one.code == "backup-stuck"] == [what]
 
 
 def test_a_backup_without_progress_in_items_or_bytes() -> None:
@@ -690,7 +723,7 @@ def test_a_backup_that_is_being_made_after_a_pause_is_no_gap() -> None:
     assert "was promised (hourly-1)" in render(only(location(), hourly, old, failed, queued).evidence, NOW)
 
 
-def test_the_last_good_backup_of_a_paused_schedule_is_about_to_expire() -> None:
+def test_the_last_good_backup_is_about_to_expire_before_the_schedule_makes_another() -> None:
     last = backup(
         "nightly-20261114080003",
         created="2026-11-14T08:00:03Z",
@@ -699,9 +732,15 @@ def test_the_last_good_backup_of_a_paused_schedule_is_about_to_expire() -> None:
         of="nightly",
         expiration="2026-11-15T05:00:00Z",
     )
-    found = only(location(), schedule(cron="0 8 * * *", last="2026-11-14T08:00:03Z", paused=True), last)
-    assert found.code == "protection-gap"
-    assert "expires at 05:00:00Z" in render(found.evidence, NOW)
+    for cron, paused, is_told in (
+        ("0 8 * * *", True, True),
+        ("0 4 * * *", True, True),
+        ("0 8 * * *", False, True),
+        ("0 4 * * *", False, False),
+    ):
+        found = findings(location(), schedule(cron=cron, last="2026-11-14T08:00:03Z", paused=paused), last)
+        told = [render(one.evidence, NOW) for one in found if one.code == "protection-gap"]
+        assert ["expires at 05:00:00Z" in one for one in told] == [True] * is_told, (cron, paused)
 
 
 def prescaled(schedule_text: str, minutes: int, primed: str | None) -> list[Resource]:
