@@ -162,7 +162,7 @@ async def test_z_goes_through_the_night_a_day_and_a_week_and_enter_opens_a_day()
 @pytest.mark.parametrize("size", [SMALL, MIDDLE, (200, 60)])
 async def test_a_day_on_which_many_wait_stays_within_its_frame(size: tuple[int, int]) -> None:
     """At 120 columns `10 wait` has more cells than are left beside the cells of a day."""
-    many = [schedule_dict(f"s{number}", "0 3 * * *") for number in range(14)]
+    many = [schedule_dict(f"s{number}", "0 3 * * 0-5") for number in range(14)]
     long = [
         backup(f"s{number}-1", created="01:00:00", started="01:00:00", ended="01:20:00", of=f"s{number}")
         for number in range(14)
@@ -170,6 +170,8 @@ async def test_a_day_on_which_many_wait_stays_within_its_frame(size: tuple[int, 
     source = FilledSource([location(), *(from_builtins(Schedule, one) for one in many), *long])
     async with calendar(source, size) as (shown, _):
         await shown.press("z", "z")
+        assert any(line.rstrip("│ ").endswith("WAIT DONE" if size != MIDDLE else "WAIT") for line in shown.lines)
+        assert any("no wait" in line for line in shown.lines), "a day without waiting says so"
         days = [line for line in shown.lines if re.search(r"\d\d wait", line)]
         assert days
         assert {len(line.rstrip()) <= size[0] for line in shown.lines} == {True}
@@ -189,6 +191,18 @@ async def test_a_theme_raises_the_whole_lane_under_the_cursor() -> None:
             inner = line[1:-2]
             assert all(piece.style.bgcolor is not None for piece in inner) is is_raised
             assert any(piece.style.reverse for piece in inner) is not is_raised
+
+
+async def test_whoever_comes_back_after_hours_does_not_read_the_old_night(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its words stood there until the ranges of the new one were drawn."""
+    async with calendar(FilledSource(_hourly()[1:])) as (shown, lanes):
+        await until_beats(shown, lambda: lanes.night is not None and lanes.night.night.draws > 0)
+        await shown.press("1")
+        for name in ("FEWEST_DRAWS", "_MOST_CPU"):
+            monkeypatch.setattr(f"foretop.pages.calendar_page.{name}", 10**6)
+        shown.source.manual.advance(timedelta(hours=2))
+        await shown.press("5")
+        await until_beats(shown, lambda: lanes.night is not None and lanes.night.night.now >= at("04:41"))
 
 
 async def test_left_and_right_move_by_a_quarter_and_z_returns_to_now() -> None:

@@ -80,6 +80,8 @@ _SHARE = 10
 _SOONEST = 2.0
 _MOST_CPU = 2.0
 """Seconds of drawing for the ranges of one night."""
+_LASTS = timedelta(minutes=10)
+"""An older night is not shown until the ranges of the new one are drawn: its likely course takes its place at once."""
 _REST = 0.01
 """Seconds between two draws, in which keys are answered."""
 _SIGNS = (
@@ -218,7 +220,8 @@ class CalendarPage(FilterablePage):
             timeline.take_week(ServerNight(context, coming.likely(), past))
             self.pulse()
             return time.thread_time() - began
-        if server not in timeline.nights:
+        seen = timeline.nights.get(server)
+        if seen is None or now - seen.night.now > _LASTS:
             self._take(ServerNight(context, coming.likely(), past))
         used = time.thread_time() - began
         while not coming.likely().unknown and coming.draws < FEWEST_DRAWS and used < _MOST_CPU:

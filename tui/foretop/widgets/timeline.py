@@ -460,7 +460,7 @@ class Timeline(Widget, can_focus=True):
             (
                 Span(pad(f" slots of {limit}", self._day_label + 3), HEAD),
                 *self._spans(day_line(axes[0], self._zone)),
-                Span(" WAIT DONE" if self._day_room(axes[0]) >= len("WAIT DONE") else " DONE", HEAD),
+                Span(" WAIT DONE" if self._day_room(axes[0]) >= len("WAIT DONE") else " WAIT", HEAD),
             )
         ]
         room = self.size.height - 2 * self.is_framed - 1
@@ -488,7 +488,7 @@ class Timeline(Widget, can_focus=True):
         local, chosen = axis.start.astimezone(self._zone), place == self._day_place
         label = f"{local:%a} {local.day}" + (f" {local:%b}" if self._day_label == _DAY_LABEL else "")
         bar = (">" if self._ascii else "▌") if chosen else " "
-        waiting = f"{told.waiting} wait" if told and told.waiting else ""
+        waiting = f"{told.waiting or 'no'} wait" if told else ""
         done = clock(told.done, told.done, self._zone) if told and told.done else ""
         room = self._day_room(axis)
         both = f"{waiting} {done}".strip()
@@ -506,7 +506,7 @@ class Timeline(Widget, can_focus=True):
                     Span(number, DIM),
                     *(self._spans(rows[at]) if at < len(rows) else (Span(" " * axis.cells),)),
                     Span(" "),
-                    Span(end, style_of(Tone.WAITING) if at == 0 and waiting else PLAIN),
+                    Span(end, style_of(Tone.WAITING) if at == 0 and told and told.waiting else PLAIN),
                 )
             )
         return lines
