@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from foretop.panes.runs_pane import backup_pane
 from foretop_core.models import Restore, from_builtins
 from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -235,3 +236,13 @@ def test_progress_is_told_by_bytes_where_only_volumes_are_left(
     run = backup("one", "InProgress", started="02:00:00", progress=items)
     table = Shown("queue", [location(), run, *moving])
     assert table.cells("items")["one"].text == text
+
+
+def test_a_refused_backup_says_when_it_was_made_and_both_of_its_words() -> None:
+    """It never starts: the column was empty, and the day is what is cut from a name."""
+    refused = backup("crm-daily-20261115013003", "FailedValidation", created="01:30:03")
+    shown = Shown("backups", [refused])
+    assert shown.text("started") == [["✗", "01:30:03"]]
+    told = ["".join(piece.text for piece in one.spans) for one in backup_pane(refused, shown.render_context())]
+    assert told[0] == "crm-daily-20261115013003: FailedValidation (refused)"
+    assert "created 01:30:03Z" in told

@@ -135,7 +135,8 @@ def _run(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     ]
     faults = f" with {humanize.join(counts)}" if counts else ""
     tone = run_mark(run.phase).tone
-    head = Paragraph((span(run.name, bold=True), span(": "), span(f"{run.phase or 'New'}{faults}", tone)))
+    phase = "FailedValidation (refused)" if run.phase == "FailedValidation" else run.phase or "New"
+    head = Paragraph((span(run.name, bold=True), span(": "), span(f"{phase}{faults}", tone)))
     reason = status.failure_reason or "; ".join(status.validation_errors)
     said = [head, paragraph(str(owner_of(run)), label="Made")]
     if reason:
@@ -148,7 +149,7 @@ def _run(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
 def _times(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     start, end = run.status.start_timestamp, run.status.completion_timestamp
     if start is None:
-        return ()
+        return (paragraph(f"created {render.time(run.created, run)}", label="When"),) if run.created else ()
     text = f"started {render.time(start, run)}"
     if end is not None:
         text = f"{text}, ended {render.time(end, run)}, took {humanize.duration(end - start)}"

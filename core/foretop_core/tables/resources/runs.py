@@ -236,7 +236,9 @@ def _done(run: Run) -> int | None:
 
 
 def _started(run: Run, render: RenderContext) -> str:
-    return render.time_of_day(run.status.start_timestamp, run)
+    """When it started; of one that was refused, and so never starts, when it was made."""
+    at = run.status.start_timestamp or (run.created if run.phase == "FailedValidation" else None)
+    return render.time_of_day(at, run)
 
 
 def _day_and_minute(run: Run, render: RenderContext) -> str:
