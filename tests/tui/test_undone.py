@@ -34,13 +34,17 @@ async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_i
         await at.see("Pause orders-hourly", "It is managed by Argo CD (argocd-controller has written it)")
         await at.send()
         await at.shown.until(lambda: at.object("Schedule", "orders-hourly")["spec"].get("paused") is True)
-        await at.see("patched", "orders-hourly: put back by argocd-controller at")
+        await at.see("patched", " · put back by argocd-controller at ")
+        assert at.shown.text.count("put back by") == 1, "it is said once"
         await at.shown.until(lambda: "unpauses these schedules again" not in at.shown.text)
         await at.shown.press("escape")
         await at.shown.until(lambda: any("put back by argocd-controller" in text for _, text in at.shown.app.told))
         assert not at.object("Schedule", "orders-hourly")["spec"].get("paused")
         await at.shown.press("1")
         await at.see("schedule orders-hourly openshift-adp put back by argocd-controller")
+        await at.shown.until(lambda: "Keys" in at.shown.pane)
+        assert "pause the schedule" not in at.shown.pane, "it would be put back again"
+        assert "edit the schedule" not in at.shown.pane
         await at.shown.until(lambda: at.journal[-1].user == "argocd-controller")
         assert at.journal[-1].result == "put back by argocd-controller; foretop only saw it"
         assert at.shown.faults == []

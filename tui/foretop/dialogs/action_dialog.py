@@ -36,6 +36,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.undone import UndoneChange
 from foretop_core.tables.engine.drawings import Piece, line
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import clean, cut, width
@@ -413,7 +414,7 @@ class ActionDialog(DialogFrame):
                 yield paragraph(f"{left} {stay} marked: the next key is about {them}.")
             if plan_run.problem:
                 yield paragraph(plan_run.problem, Tone.BAD)
-            yield from self._undone(plan_run)
+            yield from self._unwatched(plan_run)
 
     def _unexpected_protection(self) -> Iterator[str]:
         """Why it is read-only, and why a name is to be typed that is not asked for by the name of the context."""
@@ -428,18 +429,24 @@ class ActionDialog(DialogFrame):
         told = self.plan_run.told if self.plan_run is not None else []
         undone = self.service.undone
         return [
-            replace(one, undone=undone[one.result.step.target].brief) if one.result.step.target in undone else one
+            replace(one, undone=self._put_back(undone[target])) if (target := one.result.step.target) in undone else one
             for one in told
         ]
 
-    def _undone(self, plan_run: PlanRun) -> Iterator[Paragraph]:
-        """Tells what was put back again: it no longer is as the lines above say."""
+    def _put_back(self, undone: UndoneChange) -> str:
+        at = humanize.time(undone.at, self.service.now(undone.target.context), self.service.zone)
+        return f"{undone.brief} at {at}"
+
+    def show_notice(self, text: str) -> bool:
+        """Not what the result says already: that is for the list of messages."""
+        told = self.plan_run.told if self.plan_run is not None else ()
+        said = (one.brief for report in told if (one := self.service.undone.get(report.result.step.target)) is not None)
+        return any(brief in text for brief in said) or super().show_notice(text)
+
+    def _unwatched(self, plan_run: PlanRun) -> Iterator[Paragraph]:
+        """Tells of which it is not known whether somebody puts them back."""
         for told in plan_run.told:
-            undone = self.service.undone.get(told.result.step.target)
-            if undone is not None:
-                at = humanize.time(undone.at, self.service.now(undone.target.context), self.service.zone)
-                yield plan_text.look(f"{undone.target.name}: {undone.brief} at {at}.")
-            elif why := self.service.unwatched.get(told.result.step.target):
+            if why := self.service.unwatched.get(told.result.step.target):
                 yield plan_text.look(f"{told.result.step.target.name}: not watched for who undoes it. {why}.")
 
     def _show_knobs(self) -> None:

@@ -10,6 +10,12 @@ from foretop.main_screen.write_actions import WriteActions
 from foretop.pages.page import Page
 from foretop.pages.triage_selection import finding_under_cursor, place_in_words
 from foretop.panes.action_sentences import ApplicableAction
+from foretop_core.actions.planners.pausing import CHANGE_PAUSE, PAUSE, UNPAUSE
+from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
+from foretop_core.rules.undone import CODE as CHANGE_UNDONE
+
+_PUT_BACK = frozenset(one.id for one in (PAUSE, CHANGE_PAUSE, UNPAUSE, EDIT_SCHEDULE))
+"""No remedy where somebody has put such a change back: their keys work all the same."""
 
 
 def applicable_actions(
@@ -17,8 +23,12 @@ def applicable_actions(
 ) -> list[ApplicableAction]:
     """The actions that would do something to an object, and to which."""
     subject = page.subject() if page is not None else None
+    finding = finding_under_cursor(page)
+    kept_elsewhere = finding is not None and finding.code == CHANGE_UNDONE
     found: list[ApplicableAction] = []
     for action in offered:
+        if kept_elsewhere and action.id in _PUT_BACK:
+            continue
         if action.id == "jump":
             keys = object_actions.targets()
         elif action.id == "results":
@@ -29,7 +39,7 @@ def applicable_actions(
             keys = (subject,) if subject is not None else ()
         opened = ""
         if action.id == "open" and not keys:
-            opened = place_in_words(finding_under_cursor(page), object_actions.targets())
+            opened = place_in_words(finding, object_actions.targets())
         if keys or opened:
             found.append(ApplicableAction(action, keys, opened))
     return found
