@@ -475,6 +475,7 @@ async def test_w_lists_all_that_start_together_and_leads_to_the_chosen_ones() ->
         await shown.press("down", "enter")
         assert lanes.cursor is not None
         assert lanes.cursor.name == "etcd-hourly"
+        assert re.fullmatch(r"3 start together .*06:00.*: etcd-hourly, six, sixth", shown.app.told[-1][1])
 
 
 async def test_w_says_where_nothing_starts_together() -> None:

@@ -379,3 +379,13 @@ def test_a_long_value_stays_on_one_line_in_the_editor() -> None:
     command = "pg_dump " + "--table=orders " * 200
     text = spec_as_text(ObjectRef("prod", "Schedule", "velero", "daily"), {"template": {"command": command.strip()}})
     assert f"command: {command.strip()}\n" in text
+
+
+def test_a_later_minute_of_a_day_that_was_run_is_due_and_no_run_of_it_was_missed() -> None:
+    """Velero counts from the last backup: by the new expression a run is due, which nobody had promised before."""
+    item = schedule("crm", "16 22 * * *", last="2026-11-14T22:16:03Z", skip=True)
+    told = step_of(ScheduleEdit({"schedule": "25 22 * * *"}), item).forecast
+    assert "no backup now, skips the run due since 14 Nov 22:25Z by the new expression; " in told
+    assert "missed" not in told
+    late = schedule("crm", "16 * * * *", last="2026-11-14T22:16:03Z", skip=True)
+    assert "5 runs missed" in step_of(ScheduleEdit({"schedule": "25 * * * *"}), late).forecast

@@ -94,6 +94,13 @@ def test_a_skip_says_how_old_the_newest_good_backup_will_be() -> None:
     (told,) = age_after_skip(both, Choice.SKIP)
     assert render(told, NOW) == "the newest good backup of nightly is 1 day and 23 hours old at the next run"
     assert age_after_skip(both, Choice.DO_NOT_SKIP) == []
+    weekly = schedule("weekly", "0 2 * * 0", last="2026-11-08T02:00:03Z", paused=True)
+    runs.append(backup("weekly-1", created="2026-11-08T02:00:03Z", started="2026-11-08T02:00:03Z", of="weekly"))
+    snapshot = ClusterSnapshot("prod", schedules=(nightly, later, weekly), backups=tuple(runs))
+    (told,) = age_after_skip([schedule_facts(snapshot, item, NOW) for item in snapshot.schedules], Choice.SKIP)
+    assert render(told, NOW) == (
+        "2 schedules skip a run; at their next runs their newest good backups are up to 13 days old (weekly)"
+    )
 
 
 def test_a_choice_says_that_the_servers_default_counts_no_more() -> None:

@@ -256,11 +256,14 @@ class ChangePauseDialog(PauseDialog):
 
 
 def age_after_skip(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[Text]:
-    """How old the oldest newest good backup of several schedules is when the next one is made."""
+    """How many skip a run, and how old their newest good backups are when the next ones are made."""
     skipped = skipped_ages(schedules, choice)
     if not skipped:
         return []
     schedule, age = max(skipped, key=lambda one: one[1])
+    if len(skipped) > 1:
+        lead = f"{len(skipped)} schedules skip a run; at their next runs their newest good backups are up to "
+        return [sentence(lead, age, f" old ({schedule.name})")]
     return [sentence(f"the newest good backup of {schedule.name} is ", age, " old at the next run")]
 
 

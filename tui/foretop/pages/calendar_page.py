@@ -421,7 +421,10 @@ class CalendarPage(FilterablePage):
         self.pulse()
 
     def do_collisions(self) -> None:
-        """All sets that start together within a day; the chosen one's first schedule gets the cursor."""
+        """All sets that start together within a day; the chosen one's first schedule gets the cursor.
+
+        All of its members are told: the list has room for some, and the cursor may be there already.
+        """
         state, timeline = self.state, self.timeline
         if state is None or timeline is None:
             return
@@ -433,7 +436,10 @@ class CalendarPage(FilterablePage):
 
         def chosen(place: int | None) -> None:
             if place is not None:
-                self.lanes.go_to(found[place].keys[0])
+                one = found[place]
+                self.lanes.go_to(one.keys[0])
+                names = ", ".join(key.name for key in one.keys)
+                self.app.notify(f"{len(one.keys)} start together {when(one.at, state.now(), state.zone)}: {names}")
 
         labels = [self._collision_label(one, state) for one in found]
         title = f"Starting in the same minute within 24 hours: {count(len(found), 'set')}"

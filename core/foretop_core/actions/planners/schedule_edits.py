@@ -22,6 +22,7 @@ from foretop_core.models.velero import ScheduleSpec
 from foretop_core.models.wire import Wire, as_json
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
+from foretop_core.rules.forecast.pause_effect import missed_words
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -182,7 +183,10 @@ def _forecast(snapshot: ClusterSnapshot, before: Schedule, after: Schedule, now:
     if after.spec.paused:
         told = f"no backup until it is unpaused; unpaused now: {told}"
     elif before.spec.schedule != after.spec.schedule:
-        was = schedule_facts(snapshot, before, now).by_reading[-1].next_run
+        facts = schedule_facts(snapshot, before, now)
+        was = facts.by_reading[-1].next_run
+        if not facts.is_due_somehow:
+            told = told.replace(f", {missed_words(coming.missed)}", " by the new expression")
         then = now if coming.at_once else coming.next_run
         if coming.predictable and not coming.silence and (was or then):
             told = f"next run {_when(was, now)} → {_when(then, now)}; {told}"

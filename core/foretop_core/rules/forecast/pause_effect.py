@@ -188,13 +188,18 @@ def _unpause_sentence(
     if not due:
         return sentence("no backup now, none is due; ", then)
     since = next_run(schedule, dialect, zone)
-    number = f"over {MOST_RUNS:,} runs" if missed >= MOST_RUNS else humanize.count(missed, "run")
-    owed = sentence("due since ", since, f", {number} missed") if since else f"{number} missed"
+    number = missed_words(missed)
+    owed = sentence("due since ", since, f", {number}") if since else number
     if skips:
         return sentence("no backup now, skips the run ", owed, "; ", then)
     if held is not None:
         return sentence(f"one backup when {held.name} has ended, within a minute: ", owed)
     return sentence("one backup is created at once: ", owed, "; ", then)
+
+
+def missed_words(missed: int) -> str:
+    """`2 runs missed`."""
+    return f"{f'over {MOST_RUNS:,} runs' if missed >= MOST_RUNS else humanize.count(missed, 'run')} missed"
 
 
 def _then(following: datetime | None, starts: datetime | None, now: datetime, *, silent: bool) -> Text:
