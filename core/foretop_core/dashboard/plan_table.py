@@ -335,13 +335,13 @@ def _unpause_sentence(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]]) -> tup
     held = len(due) - now - refused - skipped
     # One that is due in a moment is told to skip as well: by then it may be.
     soon = sum(effect.due_since is None and _sets_skip(step) for step, effect in unpauses)
-    idle = len(effects) - len(due) - soon
+    idle = len(effects) - len(due)
+    also = f", of which {soon} {'is' if soon == 1 else 'are'} due in a moment and set to skip too" if soon else ""
     parts = [
         f"{skipped} {'skips' if skipped == 1 else 'skip'} what is due" if skipped else "",
-        f"{soon} not due yet {'is' if soon == 1 else 'are'} set to skip too" if soon else "",
         f"{held} {'follows' if held == 1 else 'follow'} a running backup" if held > 0 else "",
         f"{refused} {'is' if refused == 1 else 'are'} refused" if refused else "",
-        f"{idle} {'has' if idle == 1 else 'have'} nothing due" if idle else "",
+        f"{idle} not due{also}" if idle else "",
     ]
     first = (
         f"{humanize.count(now, 'backup')} {'is' if now == 1 else 'are'} created now"

@@ -145,10 +145,10 @@ def test_unpausing_many_says_for_each_whether_a_backup_starts_now() -> None:
         schedule("calm", last="02:00:03", paused=True),
     )
     skipped = table_of(snapshot_of(calm, due), choice=Choice.SKIP)
-    assert skipped.text == "No backup is created now; 1 skips what is due; 1 has nothing due."
+    assert skipped.text == "No backup is created now; 1 skips what is due; 1 not due."
     assert texts(skipped)[0][:4] == ["due", "01:00", "2", "no"]
     run = table_of(snapshot_of(calm, due), choice=Choice.DO_NOT_SKIP)
-    assert run.text == "1 backup is created now; 1 has nothing due."
+    assert run.text == "1 backup is created now; 1 not due."
     assert [row[3] for row in texts(run)] == ["yes", "no"]
     assert texts(run)[1][1:3] == ["", ""]
 
@@ -240,4 +240,6 @@ def test_the_numbers_of_unpausing_add_up_to_the_fields_that_are_set() -> None:
     plan = plan_unpause(snapshot, snapshot.schedules, Choice.SKIP, NOW)
     assert sum("skipImmediately" in step.write.body["spec"] for step in plan.steps) == 2
     told = table_of(snapshot, choice=Choice.SKIP).text
-    assert told == "No backup is created now; 1 skips what is due; 1 not due yet is set to skip too; 1 has nothing due."
+    assert told == (
+        "No backup is created now; 1 skips what is due; 2 not due, of which 1 is due in a moment and set to skip too."
+    )

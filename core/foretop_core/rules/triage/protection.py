@@ -208,7 +208,7 @@ def _none_complete(copies: int) -> str:
 
 _REMEDY = (
     "Set spec.template.metadata.labels in Git, so that Velero copies those instead, exclude Backups in Argo CD "
-    "(resource.exclusions), or set spec.useOwnerReferencesInBackup: then deleting the schedule takes them along."
+    "(resource.exclusions), or set spec.useOwnerReferencesInBackup; deleting the schedule then deletes them too."
 )
 
 
@@ -235,9 +235,9 @@ def _with_tracking_id(runs: Iterable[Backup], value: str) -> tuple[Backup, ...]:
 def _by_label(schedule: Schedule, label: str) -> str:
     value = schedule.label(label)
     return (
-        f"Its backups have the label {label}={value}, which Velero copied from the schedule. By it Argo CD counts them "
-        f"to the application {value}; they are not in Git, so a sync that prunes deletes the Backup objects. Their "
-        "data stays in the bucket."
+        f"Its backups have the label {label}={value}, which Velero copied from the schedule. To Argo CD that makes "
+        f"them part of the application {value}. They are not in Git, so a sync that prunes deletes the Backup objects; "
+        "their data stays in the bucket."
     )
 
 
