@@ -61,7 +61,7 @@ def test_a_pause_gets_a_later_end_by_the_name_of_the_schedule_or_of_the_window(
     assert foretop("schedule", "pause", "nightly", "--until", later, "--yes") == 0
     assert "Nothing to do: nightly would not change." in capsys.readouterr().err
     assert foretop("schedule", "pause", "resting", "--until", "2h", "--yes") == 3
-    assert "it was paused without foretop, which keeps no end for it" in capsys.readouterr().out
+    assert "it is paused without foretop, so no end can be changed" in capsys.readouterr().out
 
 
 def test_without_the_flag_the_field_is_left_alone(box: LocalApiServer, foretop: Foretop) -> None:

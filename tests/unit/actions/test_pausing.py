@@ -290,7 +290,7 @@ def test_only_a_pause_of_foretop_has_a_reason_and_an_end_to_change() -> None:
     other = schedule(paused=True, **NOT_DUE)
     assert CHANGE_PAUSE.applies(held(), lambda: False) == ""
     assert CHANGE_PAUSE.applies(schedule(), lambda: False) == "it is not paused"
-    why = "it was paused without foretop, which keeps no end for it"
+    why = "it is paused without foretop, so no end can be changed"
     assert CHANGE_PAUSE.applies(other, lambda: False) == why
     plan = change(other, until=NOW + timedelta(hours=2), changes_end=True)
     assert (plan.steps, [refusal.why for refusal in plan.refused]) == ((), [why])

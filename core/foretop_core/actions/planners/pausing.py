@@ -240,7 +240,7 @@ def _why_no_change(item: Resource) -> str:
     """Why no reason or end of its pause can be changed; "" where both can."""
     if not isinstance(item, Schedule) or not item.spec.paused:
         return "it is not paused"
-    return "" if noted_author(item) else "it was paused without foretop, which keeps no end for it"
+    return "" if noted_author(item) else "it is paused without foretop, so no end can be changed"
 
 
 def _is_paused(item: Resource, _moves: Callable[[], bool]) -> str:
