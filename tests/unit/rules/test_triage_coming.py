@@ -140,7 +140,7 @@ RECORDED: dict[str, dict[str, object]] = {
         "severity": "warning",
         "what": "copy will be too old",
         "evidence": "At 04:00Z its newest good copy is likely to be that of 02:00Z; there should be one since 03:00Z: "
-        "its storage cannot be used.",
+        "its storage is unusable.",
         "remedy": "Make its storage location available again.",
         "related": [],
         "because": "storage-unavailable:BackupStorageLocation/velero/default",

@@ -339,7 +339,7 @@ def test_a_slot_that_is_handed_over_does_not_end_the_peak(gap: int, ends: str) -
 
 @pytest.mark.parametrize(
     ("minutes", "told"),
-    [(20, "UTC: yes, ends 05:50, 90% sure by 05:50"), (50, "UTC: no, ends 06:20, 90% sure by 06:20; nightly at work")],
+    [(20, "UTC: yes, ends 05:50, 90% sure"), (50, "UTC: no, ends 06:20, 90% sure; nightly at work")],
 )
 def test_without_a_window_it_is_told_whether_all_is_done_by_six(minutes: int, told: str) -> None:
     due = at("05:30")

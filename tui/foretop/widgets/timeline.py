@@ -570,7 +570,7 @@ def _state(
     """The sign of a lane, and when it is next."""
     if item.paused:
         until = obstacles.paused_until
-        return StatusGlyph.PAUSED, "over" if until is not None and until <= now else "paused"
+        return StatusGlyph.PAUSED, "over" if until is not None and until <= now else ""
     broken = item.problem or obstacles.severity is Severity.ERROR
     glyph = StatusGlyph.BROKEN if broken else StatusGlyph.LOOK if obstacles != NO_OBSTACLES else None
     if standing.group is LaneGroup.RUNNING:

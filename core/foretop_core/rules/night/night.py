@@ -66,7 +66,7 @@ class Fate(StrEnum):
             case Fate.LOST:
                 return "the next run falls due first"
             case Fate.REFUSED:
-                return "its storage cannot be used"
+                return "its storage is unusable"
             case Fate.UNKNOWN:
                 return "the last run has no known end"
             case Fate.MADE:

@@ -157,7 +157,7 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
     said = [Phrase(f"{kept.begins.astimezone(zone):%Z}: ", Tone.DIM)] if is_six else []
     said.append(Phrase(verdict, Tone.WARN if still else Tone.GOOD))
     if last is not None:
-        end = f"ends {clock(last.likely, now, zone)}{_sure_by(last.by, now, zone)}"
+        end = f"ends {clock(last.likely, now, zone)}{_sure_by(last.by, last.likely, now, zone)}"
         said.append(Phrase(f"{',' if is_six else ':'} {end}"))
     if still:
         said.append(Phrase(f"; {still}"))
@@ -174,7 +174,11 @@ def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]
         return
     likely, by = one.night_end
     what = "night's runs" if one.night_done else done_of_all(one, _MOST_NAMED)
-    said = (Phrase(f"{what} by "), Phrase(clock(likely, now, zone), Tone.BRIGHT), Phrase(_sure_by(by, now, zone)))
+    said = (
+        Phrase(f"{what} by "),
+        Phrase(clock(likely, now, zone), Tone.BRIGHT),
+        Phrase(_sure_by(by, likely, now, zone)),
+    )
     six = shown.in_window(Window(_SIX, _HALF_HOUR, zone))
     if six.last_before is None or likely <= six.begins:
         yield WordLine("Done", said, 4)
@@ -194,8 +198,12 @@ def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]
     yield msgspec.structs.replace(by_six, phrases=(*by_six.phrases, *not_made))
 
 
-def _sure_by(by: datetime | None, now: datetime, zone: tzinfo) -> str:
-    return "" if by is None else f", {SURE} by {clock(by, now, zone)}"
+def _sure_by(by: datetime | None, likely: datetime, now: datetime, zone: tzinfo) -> str:
+    """Follows a likely moment; where both are the same on the screen, it stands there once."""
+    if by is None:
+        return ""
+    at = clock(by, now, zone)
+    return f", {SURE}" if at == clock(likely, now, zone) else f", {SURE} by {at}"
 
 
 def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | None) -> WordLine | None:
