@@ -133,8 +133,14 @@ def test_runs_that_an_open_window_misses_are_not_overdue() -> None:
     assert render(everything.evidence, NOW).startswith("All 3 schedules in velero are paused and make no backup. ")
     assert everything.hits == "Unpaused without skip, 3 backups would be created at once."
     assert not findings(location(), *held, running())
-    assert pause_summary(snapshot(location(), *held), NOW).overdue == 0
-    assert pause_summary(snapshot(location(), *map(paused, "abc")), NOW).overdue == 3
+    for objects, overdue, outside, needs_attention in (
+        (held, 0, 0, False),
+        ([*held, long_ago()], 1, 1, True),
+        (list(map(paused, "abc")), 3, 0, True),
+        ([*map(paused, "abc"), long_ago()], 4, 1, True),
+    ):
+        found = pause_summary(snapshot(location(), *objects), NOW)
+        assert (found.overdue, found.outside, found.needs_attention) == (overdue, outside, needs_attention)
 
 
 def long_ago(name: str = "old", cron: str = "*/30 * * * *") -> Schedule:

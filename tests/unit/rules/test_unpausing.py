@@ -41,6 +41,24 @@ def test_what_is_due_is_started_skipped_or_held_and_the_rest_is_not_due() -> Non
     assert counts(Choice.SKIP, *every, snapshot=snapshot) == UnpauseCounts(skipped=3, not_due=2)
 
 
+@pytest.mark.parametrize(
+    ("found", "due", "told"),
+    [
+        (UnpauseCounts(not_due=8), 0, "no backup would be created at once"),
+        (UnpauseCounts(at_once=1, not_due=8), 1, "1 backup would be created at once"),
+        (UnpauseCounts(skipped=2, held=4), 6, "no backup would be created at once, 4 after a running backup"),
+        (UnpauseCounts(refused=2), 2, "2 backups would be created at once and refused"),
+        (
+            UnpauseCounts(1, 2, 4, 8, 16),
+            23,
+            "17 backups would be created at once, 16 of them refused, 4 after a running backup",
+        ),
+    ],
+)
+def test_the_fate_of_the_due_runs_is_said_in_numbers(found: UnpauseCounts, due: int, told: str) -> None:
+    assert (found.due, found.would_create) == (due, told)
+
+
 @pytest.mark.parametrize("due", [DUE, NOT_DUE])
 def test_the_words_on_unpausing_say_now_once(due: dict[str, Any]) -> None:
     one = schedule("one", paused=True, skip=True, **due)
