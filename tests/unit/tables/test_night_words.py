@@ -31,9 +31,18 @@ from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.store import Store
+from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.timeline.night_lanes import LaneGroup, ServerNight, lane_standing
-from foretop_core.tables.timeline.night_words import LaneWords, day_words, lane_words, night_words
+from foretop_core.tables.timeline.night_words import (
+    LaneWords,
+    day_words,
+    lane_words,
+    most_telling,
+    night_words,
+    nights_compared,
+    week_words,
+)
 from foretop_core.tables.timeline.time_axis import TimeAxis
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, backup, location, schedule, upload
@@ -552,6 +561,59 @@ def test_a_run_that_may_begin_before_a_window_ends_is_perhaps_in_it() -> None:
     early = replace(run, start=Range(at("04:00"), (at("04:00"), at("04:00")), (at("03:50"), at("04:00"))))
     ahead = Night("velero", NOW, NOW + timedelta(days=1), (run, early), draws=50)
     assert window_outlook(ahead, read_window("03:00-04:00")).runs == (early,)
+
+
+def _crowded() -> Night:
+    """One slot, in which one waits for ten minutes; one run is refused, and of one nobody can tell."""
+    runs = (
+        _told("first", "03:00", "03:10"),
+        _told("late", "03:10", "03:20", "03:30", made="03:00"),
+        replace(_told("odd", "05:00", "05:10"), fate=Fate.UNKNOWN),
+        replace(_told("no", "05:00", "05:10"), fate=Fate.REFUSED),
+    )
+    spans = (
+        RunSpan(at("03:00"), at("03:00"), at("03:10")),
+        RunSpan(at("03:00"), at("03:10"), at("03:20")),
+    )
+    end = at("05:10")
+    done = Range(end, (end, end), (end, end), at("05:20"))
+    return Night("velero", NOW, NOW + timedelta(days=1), runs, draws=50, typical=spans, done=done)
+
+
+def test_a_crowded_night_and_an_empty_one_stand_beside_each_other_in_numbers() -> None:
+    empty = Night("velero", NOW, NOW + timedelta(days=1), slots=2)
+    assert nights_compared(outlook(empty), outlook(_crowded()), UTC) == (
+        ("Slots", "0 of 2", "1 of 1"),
+        ("Waiting", "nobody over a minute", "1 at 03:00"),
+        ("Longest", "none", "10 minutes"),
+        ("Done", "not known", "03:20"),
+        ("90% sure", "not known", "03:30"),
+        ("Late", "0", "0"),
+        ("Lost", "0", "0"),
+        ("Refused", "0", "1"),
+    )
+
+
+def test_where_there_is_little_room_what_goes_wrong_is_kept_longest() -> None:
+    lines = night_words(ServerNight("prod", _crowded()), NOW, UTC, read_window("03:05-03:30"))
+    kept = [[line.label for line in most_telling(lines, room)] for room in (1, 2, 4, 5)]
+    assert kept == [
+        ["Done"],
+        ["Done", "Window"],
+        ["Done", "Window", "Refused", "Unknown"],
+        ["Peak", "Done", "Window", "Refused", "Unknown"],
+    ]
+    signs = {line.label: (line.phrases[1].text, line.phrases[1].tone) for line in lines[-2:]}
+    assert signs == {"Refused": ("× ", Tone.BAD), "Unknown": ("? ", Tone.WARN)}
+
+
+def test_the_week_names_the_day_on_which_most_runs_wait() -> None:
+    ahead = _crowded()
+    monday = at("2026-11-16T03:00:00Z")
+    again = [replace(ahead.runs[1], due=monday + timedelta(minutes=n)) for n in range(2)]
+    week = replace(ahead, runs=(*ahead.runs, *again), until=NOW + timedelta(days=7))
+    told = ["".join(phrase.text for phrase in line.phrases) for line in week_words(ServerNight("prod", week), NOW, UTC)]
+    assert "most runs wait on Monday: 2" in told
 
 
 def test_the_levels_tell_each_change_of_the_number_from_now_on() -> None:
