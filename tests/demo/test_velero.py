@@ -238,6 +238,15 @@ def test_restores_run_one_at_a_time_and_need_their_backup() -> None:
     ]
 
 
+def test_a_restore_brings_back_as_many_items_as_its_backup_has_taken() -> None:
+    box = opened(kept=SimulatedRun(timedelta(seconds=5), 1250), back=SimulatedRun(timedelta(seconds=5), 240))
+    back_up(box, "kept")
+    box.pass_time(30)
+    box.create("Restore", "velero", "back", {"backupName": "kept"})
+    box.pass_time(30)
+    assert status(box, "Restore", "back")["progress"] == {"totalItems": 1250, "itemsRestored": 1250}
+
+
 def test_a_location_without_its_bucket_is_unavailable_until_it_is_back() -> None:
     box = opened()
     box.add_location("offsite", "elsewhere")

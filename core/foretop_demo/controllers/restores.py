@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+from msgspec.structs import replace
+
 from foretop_core.models import Backup, Resource, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.models.nonadmin import NAR_UUID_LABEL
@@ -89,7 +91,14 @@ class RestoreController:
         if refused:
             self._group.enqueue(self._next, (self._namespace, ""), _HOP)
         else:
-            self._group.start(self._run(key, self._workload.of(restore)))
+            self._group.start(self._run(key, self._work(restore)))
+
+    def _work(self, restore: Restore) -> SimulatedRun:
+        """As many items as its backup has taken."""
+        work = self._workload.of(restore)
+        backup = self._group.cache.get(BACKUP, (self._namespace, restore.spec.backup_name), Backup)
+        taken = backup.status.progress if backup is not None else None
+        return replace(work, items=taken.done) if taken is not None and taken.done else work
 
     def _refusal(self, restore: Restore) -> str:
         name = restore.spec.backup_name
