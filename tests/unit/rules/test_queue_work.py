@@ -9,7 +9,9 @@ import pytest
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import phases
 from foretop_core.rules.queue import Blocker, BlockerKind, Queue, QueueItem, queue, queue_stalled
+from foretop_core.rules.queue.namespace_claims import claim, shared_namespaces
 from tests import recordings
+from tests.objects import backup as plain_backup
 from tests.unit.rules.runs_and_recordings import (
     CONCURRENCY,
     NOON,
@@ -89,6 +91,29 @@ def test_blockers_are_namespaces_slots_and_turns() -> None:
     assert names(item(found, "guarded-20261115023235").blocked_by) == ["guarded-20261115023135"]
     assert [entry.run.name for entry in found.items if entry.may_be_overtaken] == ["c"]
     assert (found.concurrency, found.has_queue_phase, found.free_slots) == (2, True, 0)
+
+
+@pytest.mark.parametrize(
+    ("included", "excluded", "shared"),
+    [
+        ([], [], True),
+        (["team-a", "shop"], [], True),
+        (["shop"], [], False),
+        (["team-?"], [], True),
+        (["*"], ["shop"], True),
+        (["*"], ["team-a"], False),
+        (["*"], ["team-*"], False),
+        (["*"], ["team-{a,b}"], True),
+        (["team-a"], ["team-*"], False),
+    ],
+)
+def test_two_backups_meet_in_a_namespace_that_both_include_and_none_excludes(
+    included: list[str], excluded: list[str], shared: bool
+) -> None:
+    """Braces exclude nothing, so that no start is promised too early."""
+    one = claim(plain_backup("one", spec={"includedNamespaces": included, "excludedNamespaces": excluded}))
+    other = claim(plain_backup("other", spec={"includedNamespaces": ["team-a"]}))
+    assert shared_namespaces(one, other) == shared_namespaces(other, one) == (("team-a",) if shared else ())
 
 
 @pytest.mark.parametrize(
