@@ -483,6 +483,12 @@ SAME = (
         "> to >=",
         "what takes no time comes and goes in one moment, and no cell counts it",
     ),
+    SameProgram(
+        "core/foretop_core/tables/engine/view.py",
+        "lasts=lasts or tone is None,",
+        "or to and",
+        "fewer cells are remembered: each is worked out again, to the same text",
+    ),
 )
 
 

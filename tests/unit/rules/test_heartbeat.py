@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
 from foretop_core.cron import Dialect
 from foretop_core.rules.forecast import Choice, expected_start, unpause
-from foretop_core.rules.heartbeat import beat_second, heartbeat
+from foretop_core.rules.heartbeat import Heartbeat, LifeSign, beat_second, heartbeat, unchecked_for
 from foretop_core.rules.sentences import render
 from tests.objects import NOW, at, backup, location, schedule
 
@@ -90,3 +95,118 @@ def test_a_sync_that_was_seen_off_the_beat_shows_none_by_itself() -> None:
     assert beat_second([held_up], [], off_beat=off_beat) is None
     on_beat = [schedule(name, last=last) for name, last in (("first", "02:38:13"), ("second", "02:39:13"))]
     assert beat_second([held_up], on_beat, off_beat=off_beat) == 13
+
+
+_MINUTE = timedelta(minutes=1)
+_SILENT = Heartbeat(pulse=at("02:30:00"), period=_MINUTE)
+_HANGS = replace(_SILENT, worked=(LifeSign(at("02:40:00")),))
+
+
+@pytest.mark.parametrize(
+    ("beat", "word", "clause", "waits_for", "step", "coming"),
+    [
+        (
+            _SILENT,
+            "silent",
+            "Velero is silent",
+            "Velero",
+            "does not start until Velero is back",
+            "but it is not created until Velero is back",
+        ),
+        (
+            replace(_HANGS, is_down=True),
+            "down",
+            "Velero is down",
+            "Velero",
+            "does not start until Velero is back",
+            "but it is not created until Velero is back",
+        ),
+        (
+            _HANGS,
+            "storage hangs",
+            "the storage of Velero hangs",
+            "the storage",
+            "does not complete until the storage responds",
+            "created then; it completes when the storage responds",
+        ),
+        (
+            replace(_HANGS, has_waiting=True),
+            "storage hangs",
+            "the storage of Velero hangs",
+            "the storage",
+            "does not start until the storage responds",
+            "created then; it starts when the storage responds",
+        ),
+    ],
+)
+def test_a_server_without_a_pulse_is_silent_or_down_or_its_storage_hangs(
+    beat: Heartbeat, word: str, clause: str, waits_for: str, step: str, coming: str
+) -> None:
+    said = (beat.silence_word(NOW), beat.silence_phrase(NOW), beat.awaited_part(NOW), beat.holds_back(NOW))
+    assert said == (word, clause, waits_for, step)
+    assert beat.coming_run_phrase(NOW) == coming
+
+
+@pytest.mark.parametrize(
+    ("pulse", "worked", "works"),
+    [
+        ("02:30:00", "02:30:58", True),
+        ("02:30:00", "02:30:57", False),
+        ("02:38:06", "02:38:07", True),
+        ("02:38:06", "02:38:06", False),
+        ("02:38:07", "02:41:00", False),
+        ("02:30:00", "02:42:07", True),
+        ("02:30:00", "02:42:08", False),
+    ],
+)
+def test_a_server_works_that_has_done_something_lately_or_since_a_check_was_due(
+    pulse: str, worked: str, works: bool
+) -> None:
+    """With a pulse nothing is asked; what lies more than a minute ahead says nothing."""
+    assert Heartbeat(pulse=at(pulse), period=_MINUTE, worked=(LifeSign(at(worked)),)).still_works(NOW) is works
+
+
+@pytest.mark.parametrize(
+    ("started", "sign"), [("02:35:00", "02:35:00"), ("02:42:07", "02:42:07"), ("02:42:08", "02:30:00")]
+)
+def test_the_start_of_its_pod_is_a_sign_of_life_unless_it_lies_ahead(started: str, sign: str) -> None:
+    assert replace(_SILENT, started=LifeSign(at(started))).last_sign(NOW) == at(sign)
+
+
+def test_a_check_that_lies_ahead_leaves_those_before_it_to_tell() -> None:
+    found = heartbeat([location(checked=one, synced="") for one in ("02:50:00", "02:40:10", "02:39:10")])
+    assert (found.pulse, found.checked(NOW)) == (at("02:50:00"), at("02:40:10"))
+
+
+@pytest.mark.parametrize(
+    ("every", "checked", "unchecked"),
+    [
+        ("", "02:38:07", None),
+        ("", "02:38:06", timedelta(minutes=3, seconds=1)),
+        ("10s", "02:38:07", None),
+        ("2m", "02:35:07", None),
+        ("2m", "02:35:06", timedelta(minutes=6, seconds=1)),
+        ("0s", "01:00:00", None),
+        ("", "", None),
+    ],
+)
+def test_a_location_is_unchecked_once_three_checks_are_missing(
+    every: str, checked: str, unchecked: timedelta | None
+) -> None:
+    found = location(checked=checked, synced="", spec={"validationFrequency": every} if every else {})
+    assert unchecked_for(found, NOW) == unchecked
+
+
+@pytest.mark.parametrize(
+    ("moment", "look"),
+    [
+        ("02:40:33", "02:40:33"),
+        ("2026-11-15T02:40:32.000001Z", "02:40:33"),
+        ("2026-11-15T02:40:33.000001Z", "02:41:33"),
+        ("02:40:34", "02:41:33"),
+    ],
+)
+def test_the_first_look_comes_at_the_second_of_the_beat(moment: str, look: str) -> None:
+    assert Heartbeat(33).first_look(at(moment)) == at(look)
+    assert Heartbeat(33).coming_look(at(moment) + timedelta(seconds=5)) == at(look), "what it did may not be seen yet"
+    assert Heartbeat().first_look(at(moment)) is None
