@@ -140,6 +140,14 @@ def test_the_status_tells_of_the_gravest_watches_alone() -> None:
     assert (seen.stale, seen.forbidden) == (("Backup", "Restore", "Schedule"), ("NonAdminBackup",))
 
 
+def test_faults_of_foretop_are_told_once_with_the_kinds_that_they_hide() -> None:
+    registry = registry_of((NAB, LIVE), (STORAGE, STALE))
+    for kind in (SCHEDULE, BACKUP):
+        registry.report(WatchScope("prod", kind), WatchHealth(STALE, NOW, "KeyError: 'x'", is_fault=True))
+    seen = registry.context("prod")
+    assert (seen.faults, seen.faulty_kinds) == (("KeyError: 'x'",), ("Backup", "Schedule"))
+
+
 def test_kinds_without_updates_are_named_whatever_the_reason() -> None:
     seen = registry_of((SCHEDULE, STALE), (BACKUP, SIGNED_OUT), (NAB, LIVE)).context("prod")
     assert seen.stale == ("Backup", "Schedule")
