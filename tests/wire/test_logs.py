@@ -137,7 +137,10 @@ async def test_a_refused_backup_that_nothing_tells_of_has_no_log_and_never_will(
     wire.pages["/pods/velero-0/log"] = "msg=start backup=velero/another"
     refused = obj("Backup", "one", {}, status={"phase": "FailedValidation"})
     async with box_with([refused, location(), POD]) as box, hand_in(box, tmp_path) as executor:
-        with pytest.raises(FileUnavailable, match="one has no log and will never have one: it is FailedValidation"):
+        with pytest.raises(
+            FileUnavailable,
+            match="one has no log and will never have one: it is FailedValidation; the log of Velero's pod does not",
+        ):
             await log_of(executor, backup(refused))
 
 
@@ -163,7 +166,9 @@ async def test_what_is_no_gzip_is_said(tmp_path: Path, wire: Wire) -> None:
         hand_in(box, tmp_path) as executor,
         object_store(box, body=b"<html>login</html>"),
     ):
-        with pytest.raises(FileUnavailable, match=r"cannot be unpacked.*nor does the log of Velero's pod mention it"):
+        with pytest.raises(
+            FileUnavailable, match=r"cannot be unpacked.*the log of Velero's pod does not mention it either"
+        ):
             await log_of(executor, backup())
 
 

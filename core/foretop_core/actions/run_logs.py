@@ -221,7 +221,9 @@ async def _run_log(executor: PlanExecutor, run: Run, trust: TlsTrust | None, pro
     except (ActionRefused, FileUnavailable, DownloadFailed, ApiError, Unreachable) as problem:
         found = await _of_pod(executor, run, problem)
         if not found:
-            raise FileUnavailable(str(problem), "nor does the log of Velero's pod mention it") from None
+            either = "the log of Velero's pod does not mention it either"
+            why = f"{problem.why}; {either}" if problem.why else either
+            raise FileUnavailable(problem.what, why, problem.hint) from None
         return RunLog(found, partial=True, why=str(problem))
 
 

@@ -33,7 +33,7 @@ def facts(*objects: Resource) -> NamespaceFacts:
             (copy("one", "team", age=timedelta(hours=30)),),
             "copy due",
             None,
-            "protected, though a run has made no copy: one may be missed",
+            "still protected: a run has made no copy, and no second one may be missed",
         ),
         ((), "no copy", Severity.ERROR, "it has no copy, though its schedules promise one"),
         (

@@ -86,7 +86,7 @@ def test_blockers_are_namespaces_slots_and_turns() -> None:
     assert names(item(found, "c").blocked_by) == ["a"]
     assert str(holds["c"]) == "waits for a: same namespace team-0"
     assert str(holds["d"]) == "waits for a slot, taken by a, b"
-    assert str(holds["e"]) == "waits for its turn behind d"
+    assert str(holds["e"]) == "waits for a slot, behind d"
     assert names(item(found, "guarded-20261115023135").blocked_by) == ["f"]
     assert names(item(found, "guarded-20261115023235").blocked_by) == ["guarded-20261115023135"]
     assert [entry.run.name for entry in found.items if entry.may_be_overtaken] == ["c"]
@@ -171,7 +171,7 @@ def test_restores_run_one_at_a_time_oldest_first() -> None:
     found = queue(runs, now=at(5))
     assert [(entry.run.name, entry.place) for entry in found.items] == [("runs", 1), ("old", 2), ("young", 3)]
     assert names(item(found, "old").blocked_by) == ["runs"]
-    assert str(item(found, "young").hold) == "waits for its turn behind old"
+    assert str(item(found, "young").hold) == "waits for a slot, behind old"
     assert item(found, "runs").running_for == timedelta(minutes=5)
     assert found.concurrency == 1
 
@@ -180,7 +180,7 @@ def test_restores_run_one_at_a_time_however_many_backups_may() -> None:
     found = queue([restore("one", created=1), restore("two", created=2)], now=at(5), concurrency=3)
     assert (found.concurrency, [str(entry.hold) for entry in found.items if entry.hold]) == (
         1,
-        ["waits for its turn behind one"],
+        ["waits for a slot, behind one"],
     )
 
 

@@ -720,7 +720,7 @@ def test_a_backup_that_is_being_made_after_a_pause_is_no_gap() -> None:
     queued = backup("hourly-2", "Queued", created="02:40:03", of="hourly")
     assert codes(location(), hourly, old, queued) == []
     failed = backup("hourly-0", "Failed", created="2026-11-14T03:00:03Z", started="2026-11-14T03:00:04Z", of="hourly")
-    assert "was promised (hourly-1)" in render(only(location(), hourly, old, failed, queued).evidence, NOW)
+    assert "(hourly-1); it promises one from" in render(only(location(), hourly, old, failed, queued).evidence, NOW)
 
 
 def test_the_last_good_backup_is_about_to_expire_before_the_schedule_makes_another() -> None:

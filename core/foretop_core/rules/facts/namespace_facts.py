@@ -372,7 +372,7 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 which = "complete " if self._has_promised_part else ""
                 return f"its newest {which}copy is older than its schedules promise"
             case ProtectionState.PROTECTED if self.is_copy_due:
-                return "protected, though a run has made no copy: one may be missed"
+                return "still protected: a run has made no copy, and no second one may be missed"
             case ProtectionState.PROTECTED if self._owes_none_yet:
                 return "protected; created, unpaused or skipped lately, its schedules promise no newer copy yet"
             case ProtectionState.REPOSITORY_NOT_READY:

@@ -33,7 +33,7 @@ class Blocker(msgspec.Struct, frozen=True):
             case BlockerKind.SLOT:
                 return f"waits for a slot, taken by {names}"
             case BlockerKind.TURN:
-                return f"waits for its turn behind {names}"
+                return f"waits for a slot, behind {names}"
             case BlockerKind.NAMESPACE:
                 return f"waits for {names}: {self.shared}"
         assert_never(self.kind)

@@ -336,9 +336,9 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             evidence = sentence(
                 "Its newest good backup is from ",
                 good.started,
-                "; one from ",
+                f" ({good.name}); it promises one from ",
                 should,
-                f" or later was promised ({good.name}).",
+                " or later.",
                 unfinished_note(facts),
             )
             what = "good backup older than promised"

@@ -118,11 +118,13 @@ def _longest_wait(shown: ServerNight) -> tuple[WordLine, ...]:
 def joined(lines: Sequence[WordLine]) -> tuple[WordLine, ...]:
     """Each line with the ones that go on with it in one."""
     found: list[WordLine] = []
-    for line in lines:
+    for place, line in enumerate(lines):
         if line.label or not found:
             found.append(line)
         else:
-            found[-1] = WordLine(found[-1].label, (*found[-1].phrases, Phrase(": "), *line.phrases), found[-1].weight)
+            first = found[-1]
+            goes_on = Phrase("; " if lines[place - 1].label == "" else ": ")
+            found[-1] = WordLine(first.label, (*first.phrases, goes_on, *line.phrases), first.weight)
     return tuple(found)
 
 
@@ -364,7 +366,7 @@ def week_words(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLin
     waits = list(_longest_wait(shown))
     if waits and busiest:
         day, number = busiest[0]
-        waits.append(WordLine("", (Phrase(f"most runs wait on {day}: {number}"),), 1))
+        waits.append(WordLine("", (Phrase(f"most wait on {day}: {number} runs"),), 1))
     return (*_peak(shown, now, zone), *waits, *_not_made(shown))
 
 
