@@ -234,13 +234,13 @@ async def test_marks_of_paused_and_of_others_are_one_plan_and_it_says_so(
         await at.shown.press("tab", *"2h")
         await at.see(
             "─ Pause 3 schedules, change the pause of 2 in ",
-            "Of 2 paused already only reason and end change.",
+            "2 are paused already: only their reason and end change.",
             "END WAS",
             "not paused",
         )
         await at.send()
         await at.shown.until(lambda: all(schedule(at, name).get("paused") for name in ("etcd", "mail", "wiki")))
-        await at.see("5 of 5 done.")
+        await at.see("5 of 5 done.", "U unpauses the 3 schedules paused now again, and no others.")
         assert notes(at, "mail")[PAUSED_WHY] == "CHG-4711"
         assert notes(at, "mail")[PAUSED_BATCH] == notes(at, "wiki")[PAUSED_BATCH] == "ab12cd"
         assert notes(at, "mail")[PAUSED_UNTIL] == notes(at, "etcd")[PAUSED_UNTIL] != NOTES[PAUSED_UNTIL]

@@ -220,7 +220,9 @@ def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piec
     unfinished = [effect.unfinished for effect in effects if effect.unfinished is not None]
     running = sum(one.phase not in WAITING for one in unfinished)
     changed = sum(effect.is_change for effect in effects)
-    lead = f"Of {changed} paused already only reason and end change. " if 0 < changed < len(effects) else ""
+    who, whose = ("1 is", "its") if changed == 1 else (f"{changed} are", "their")
+    both = f"{who} paused already: only {whose} reason and end change. "
+    lead = both if 0 < changed < len(effects) else ""
     said = [Piece(f"{lead}{open_end}"), Piece(number, Tone.BRIGHT), Piece(f" {end}. ")]
     parts = [(running, "running", Tone.RUNNING), (len(unfinished) - running, "waiting", Tone.WAITING)]
     told = [Piece(f"{count} {word}", tone) for count, word, tone in parts if count]

@@ -230,9 +230,11 @@ class PauseDialog(ActionDialog):
     def outcome(self) -> Iterator[Paragraph]:
         """Tells what was done, and the way back."""
         yield from super().outcome()
-        done = (one for one in self.reports() if one.result.outcome is Outcome.DONE and not one.undone)
-        if any(one.result.step.target not in self._again for one in done):
-            yield paragraph(f"{key_name(RESUME)} unpauses these schedules again, and no others.")
+        done = [one for one in self.reports() if one.result.outcome is Outcome.DONE and not one.undone]
+        paused = sum(one.result.step.target not in self._again for one in done)
+        if paused:
+            these = "these schedules" if paused == len(done) else f"the {humanize.count(paused, self.noun)} paused now"
+            yield paragraph(f"{key_name(RESUME)} unpauses {these} again, and no others.")
 
     def _window(self) -> PauseRequest:
         """Reads the fields; those paused already get what differs from the text that a field began with."""
