@@ -262,7 +262,9 @@ async def test_a_schedule_that_is_unpaused_under_way_is_not_paused_again(
         await at.see("missed until 06:30Z")
         at.before_write = meddle
         await at.send()
-        await at.see("modified by someone else in the meantime", "Not possible: it is no longer paused.")
+        await at.see(
+            "modified by someone else in the meantime (it is no longer paused)", "Not possible: it is no longer paused."
+        )
         assert schedule(at, "mail")["paused"] is False
         assert notes(at, "mail")[PAUSED_UNTIL] == NOTES[PAUSED_UNTIL]
 

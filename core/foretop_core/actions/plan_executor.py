@@ -255,11 +255,12 @@ class _StepWrite:
         agreed, target = self.agreed, self.current.target
         try:
             item = await self._read(target)
-            fresh = None
+            fresh, why = None, ""
             if item is not None:
                 snapshot = replace_object(self.executor.snapshot(), kind_of_ref(target), item)
-                steps = self.planner(snapshot, [item], self.plan.at).steps
-                fresh = next((one for one in steps if one.target == target), None)
+                made = self.planner(snapshot, [item], self.plan.at)
+                fresh = next((one for one in made.steps if one.target == target), None)
+                why = next((f" ({one.why})" for one in made.refused if one.target == target), "")
         except ForetopError as problem:
             return self._not_sent(problem)
         if fresh is not None and fresh.same_as(agreed):
@@ -267,7 +268,7 @@ class _StepWrite:
             return None
         again = fresh is not None and fresh.uid != agreed.uid
         how = "deleted and created again" if again else "modified by someone else"
-        return _Answered(Result(agreed, Outcome.CHANGED, f"{how} in the meantime", again=fresh))
+        return _Answered(Result(agreed, Outcome.CHANGED, f"{how} in the meantime{why}", again=fresh))
 
     async def _read(self, target: ObjectRef) -> Resource | None:
         """The object as the server has it now; None where there is none."""
