@@ -17,8 +17,6 @@ from tests.tui.pilot import LARGE
 from tests.unit.actions.test_journal import hold
 from tests.wire.watching import fails_once
 
-pytestmark = pytest.mark.usefixtures("as_for_a_user")
-
 DUE = "etcd-hourly"
 
 

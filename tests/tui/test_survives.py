@@ -16,8 +16,6 @@ from foretop.widgets.table import Table
 from tests.tui.fake_source import FilledSource, calm
 from tests.tui.pilot import Screen, screen
 
-pytestmark = pytest.mark.usefixtures("as_for_a_user")
-
 
 def _fails(*_: Any, **__: Any) -> NoReturn:
     raise OverflowError("date value \x1b]0;own\x07 out of range")

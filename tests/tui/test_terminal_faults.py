@@ -7,8 +7,6 @@ import resource
 import signal
 import sys
 
-import pytest
-
 from tests.terminal import Terminal, cpu_seconds
 from tests.tui.test_terminal import is_left_as_found
 
@@ -106,7 +104,6 @@ def test_a_terminal_of_twenty_by_five_is_used_and_left() -> None:
         is_left_as_found(terminal)
 
 
-@pytest.mark.usefixtures("as_for_a_user")
 def test_without_a_free_descriptor_nothing_ends_and_sigterm_restores_the_terminal() -> None:
     with Terminal(_VISITED, 80, 24) as terminal:
         terminal.shows("etcd-hourly")

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
 
+import msgspec
+
 from foretop_core.models import Pod
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge
-from foretop_core.rules.facts.outage_facts import outage_facts
 from foretop_core.rules.facts.run_facts import Run, has_ended
+from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerState, server_facts
 from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.sentences import Text, sentence
@@ -40,7 +42,7 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         )
         lost = _under_way(snapshot, namespace) if server.state is not ServerState.STORAGE_HANGS else ""
         judge = ProtectionJudge(now, limits.protection, snapshot.velero_namespaces)
-        waits = outage_facts(snapshot, namespace, now, judge).words
+        waits = _outage(snapshot, namespace, now, judge).words
         yield Finding(
             "velero-no-pulse",
             Severity.ERROR,
@@ -167,3 +169,51 @@ def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             "Run the lost backups again; if it happens again, find out why the pod restarts (memory, eviction).",
             tuple(snapshot.ref(backup) for backup in recent),
         )
+
+
+class _Outage(msgspec.Struct, frozen=True):
+    """The schedules and copies that wait for one server or its storage."""
+
+    schedules: tuple[ScheduleFacts, ...]
+    late: tuple[tuple[datetime, str], ...]
+    """From when on the copy of a namespace that no other server copies is older than promised, the soonest first."""
+
+    @property
+    def words(self) -> Text:
+        """`5 schedules wait for Velero, 4 of them overdue. The first copy is too old from 20:43:00Z on (etcd).`"""
+        if not self.schedules:
+            return ""
+        count, overdue = len(self.schedules), sum(one.overdue is not None for one in self.schedules)
+        waits = f"{humanize.count(count, 'schedule')} wait{'s' if count == 1 else ''} for {self.schedules[0].waits_for}"
+        said: Text = (
+            f"{waits}, {f'{overdue:,} of them' if overdue < count else 'all'} overdue." if overdue else f"{waits}."
+        )
+        now = self.schedules[0].now
+        old = [name for at, name in self.late if at <= now]
+        if old:
+            whose = humanize.count(len(old), "namespace")
+            said = sentence(said, f" The copies of {whose} are older than promised ({humanize.join(old)}).")
+        coming = self.late[len(old) :]
+        if coming:
+            at, name = coming[0]
+            said = sentence(said, f" The {'next' if old else 'first'} copy is too old from ", at, f" on ({name}).")
+        return said
+
+
+def _outage(snapshot: ClusterSnapshot, namespace: str, now: datetime, judge: ProtectionJudge) -> _Outage:
+    """The schedules whose runs wait for the server of a namespace, and the namespaces that only those copy."""
+    held = [
+        facts
+        for schedule in snapshot.schedules_by_namespace.get(namespace, ())
+        if (facts := schedule_facts(snapshot, schedule, now)).waits_for and not facts.invalid
+    ]
+    late: list[tuple[datetime, str]] = []
+    for name in snapshot.protection.names:
+        row = snapshot.protection.row(name)
+        active = [cover.schedule for cover in row.covers if cover.is_active] if row is not None else []
+        if row is None or not active or any(schedule.namespace != namespace for schedule in active):
+            continue
+        at = judge.late_from(row)
+        if at is not None:
+            late.append((at, name))
+    return _Outage(tuple(held), tuple(sorted(late)))
