@@ -121,8 +121,8 @@ def test_what_has_no_known_end_is_not_compared() -> None:
     )
     for one in (found.before, found.after):
         numbers, words = dict(night_numbers(one, UTC)), night_words(ServerNight("", one.night, ()), NOW, UTC)
-        (done,) = ("".join(phrase.text for phrase in line.phrases) for line in words if line.label == "Done")
-        assert done.endswith(f" by {numbers['Done']}, 90% sure by {numbers['90% sure']}")
+        (done,) = ("".join(phrase.text for phrase in line.phrases) for line in words if line.label == "By 06:00")
+        assert done.startswith(f"UTC: {numbers['By 06:00']}, ends {numbers['Done']}, 90% sure by {numbers['90% sure']}")
 
 
 def test_a_wait_that_nobody_knows_is_not_compared() -> None:
@@ -145,7 +145,8 @@ def test_both_columns_tell_the_night_as_the_calendar_does() -> None:
             line.label: "".join(phrase.text for phrase in line.phrases)
             for line in night_words(ServerNight("prod", one.night), NOW, UTC)
         }
-        assert told["Done"] == f"night's runs by {rows['Done'][place]}, 90% sure by {rows['90% sure'][place]}"
+        ends = f"ends {rows['Done'][place]}, 90% sure by {rows['90% sure'][place]}"
+        assert told["By 06:00"].startswith(f"UTC: {rows['By 06:00'][place]}, {ends}")
         assert told["Waits"].endswith(f", {rows['Longest'][place]}")
         assert "Lost" not in told
         assert rows["Lost"][place] == "0"

@@ -134,6 +134,7 @@ class WhatIfScreen(DialogFrame):
     @work(exclusive=True)
     async def _play(self) -> None:
         snapshot, now = self._state.store.snapshot(self.key.context), self._state.now(self.key.context)
+        zone = self._state.zone
         self._found, self._problem = None, ""
         try:
             refuse_silence(snapshot, self.key.namespace, now)
@@ -141,7 +142,7 @@ class WhatIfScreen(DialogFrame):
                 self._is_playing = True
                 self.draw()
                 self._found = await in_thread(
-                    lambda: what_if(snapshot, self.key.namespace, now, changes, timedelta(days=1), self._draws)
+                    lambda: what_if(snapshot, self.key.namespace, now, changes, timedelta(days=1), self._draws, zone)
                 )
         except ForetopError as problem:
             self._problem = str(problem)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import groupby
 from operator import itemgetter
 
@@ -13,14 +13,15 @@ from foretop_core.rules import humanize
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.ranges import SURE, range_over
 from foretop_core.rules.night.window import Window
+from foretop_core.rules.queue.owners import OwnerKind
 from foretop_core.rules.queue.queue_items import Range
 from foretop_core.rules.sentences import Text, estimate, sentence
 
 _MINUTE = timedelta(minutes=1)
 LEAST_WAIT = _MINUTE
 """Velero itself takes some seconds from a submission to a start: that does not count as waiting."""
-_DAY, _PAUSE = timedelta(days=1), timedelta(hours=1)
-"""A longer pause ends a row of runs."""
+_DAY = timedelta(days=1)
+_SIX, _HALF_HOUR = timedelta(hours=6), timedelta(minutes=30)
 _SELDOM = 4
 """Runs of a schedule in a day: those of one with more are never done."""
 _MOST_NAMED = 8
@@ -97,7 +98,7 @@ class Outlook(msgspec.Struct, frozen=True):
     queue: tuple[Level, ...] = ()
     """How many wait, in the typical course."""
     night_done: LastEnd | None = None
-    """The end of the runs that are not made all day long; None where it is the end of all."""
+    """The end of the runs before six that are not made all day long; None where it is the end of all."""
 
     @property
     def has_tenants_only(self) -> bool:
@@ -196,7 +197,7 @@ def next_waits(night: Night) -> dict[str, tuple[datetime, timedelta]]:
     }
 
 
-def outlook(night: Night) -> Outlook:
+def outlook(night: Night, zone: tzinfo = UTC) -> Outlook:
     by_schedule = schedule_outlooks(night)
     waits = [run for run in night.runs if _wait(run) >= LEAST_WAIT and run.fate is not Fate.REFUSED]
     ending = [(run.end.likely, run) for schedule in by_schedule for run in schedule.runs if run.end is not None]
@@ -211,7 +212,7 @@ def outlook(night: Night) -> Outlook:
         max(ending, key=itemgetter(0))[1] if ending else None,
         _levels(work, night.now),
         _levels(((span.submitted, span.start, span.is_to_come) for span in night.typical), night.now),
-        _night_done(night, by_schedule),
+        _night_done(night, by_schedule, zone),
     )
 
 
@@ -230,21 +231,26 @@ def _waiting(night: Night) -> list[_Stretch]:
     ]
 
 
-def _night_done(night: Night, schedules: Iterable[ScheduleOutlook]) -> LastEnd | None:
-    """The last run of the longest row of runs of seldom schedules; None where that is the end of all."""
+def by_six(night: Night, schedules: Iterable[ScheduleOutlook], zone: tzinfo) -> WindowOutlook:
+    """Tells of the night's own runs whether they are done at six: of those that are not made all day long.
+
+    Of all runs where it has no others before six.
+    """
+    six = Window(_SIX, _HALF_HOUR, zone)
+    found = window_outlook(_with_own_runs(night, schedules), six)
+    return found if found.last_before is not None else window_outlook(night, six)
+
+
+def _with_own_runs(night: Night, schedules: Iterable[ScheduleOutlook]) -> Night:
     most = max(_SELDOM, _SELDOM * ((night.until - night.now) / _DAY))
-    rows, ends = list[list[ForeseenRun]](), night.now
-    seldom = [run for one in schedules if len(one.runs) <= most for run in one.runs]
-    for start, end, run in sorted(
-        ((run.start.likely, run.end.likely, run) for run in seldom if run.start is not None and run.end is not None),
-        key=itemgetter(0),
-    ):
-        if not rows or start - ends > _PAUSE:
-            rows.append([])
-        rows[-1].append(run)
-        ends = max(ends, end)
-    longest: list[ForeseenRun] = max(rows, key=len, default=[])
-    found = _last_end(night, longest)
+    often = {one.name for one in schedules if len(one.runs) > most}
+    own = (run for run in night.runs if run.owner.kind is OwnerKind.SCHEDULE and run.owner.name not in often)
+    return msgspec.structs.replace(night, runs=tuple(own))
+
+
+def _night_done(night: Night, schedules: Sequence[ScheduleOutlook], zone: tzinfo) -> LastEnd | None:
+    """The end of the night's own runs, as far as they are made before six; None where that is the end of all."""
+    found = window_outlook(_with_own_runs(night, schedules), Window(_SIX, _HALF_HOUR, zone)).last_before
     return None if found is None or night.done is None or found.likely >= night.done.likely else found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TypeAlias, assert_never
 
 import msgspec
@@ -114,6 +114,7 @@ def what_if(
     changes: Sequence[Change],
     length: timedelta = DAY,
     draws: int = FEWEST_DRAWS,
+    zone: tzinfo = UTC,
 ) -> NightComparison:
     """The coming hours of a server with and without changes; both are drawn from the same streams.
 
@@ -127,7 +128,7 @@ def what_if(
     then = _model_changes(server_model(changed, namespace, now, now + length), changes)
     if then == now_model:
         raise BadInput("That changes nothing", "the coming runs are the same with it", "")
-    return compared(now_model, then, draws)
+    return compared(now_model, then, draws, zone)
 
 
 def refuse_silence(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> None:
@@ -136,17 +137,17 @@ def refuse_silence(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> 
         raise Unforeseen("Nothing can be foreseen", why)
 
 
-def compared(now_model: ServerModel, then: ServerModel, draws: int) -> NightComparison:
+def compared(now_model: ServerModel, then: ServerModel, draws: int, zone: tzinfo = UTC) -> NightComparison:
     """Two servers played with the same draws."""
-    before = _outlook(now_model, draws)
-    after = before if then is now_model else _outlook(then, draws)
+    before = _outlook(now_model, draws, zone)
+    after = before if then is now_model else _outlook(then, draws, zone)
     return NightComparison(before, after, tuple(_differences(before, after)))
 
 
-def _outlook(model: ServerModel, draws: int) -> Outlook:
+def _outlook(model: ServerModel, draws: int, zone: tzinfo) -> Outlook:
     ahead = Foresight.of(model)
     ahead.play(draws)
-    return outlook(ahead.night())
+    return outlook(ahead.night(), zone)
 
 
 def _changed(snapshot: ClusterSnapshot, namespace: str, now: datetime, changes: Iterable[Change]) -> ClusterSnapshot:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from enum import IntEnum
 from functools import cached_property
 from typing import TypeVar
@@ -14,7 +14,7 @@ from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
-from foretop_core.rules.night.outlook import Outlook, WindowOutlook, outlook, window_outlook
+from foretop_core.rules.night.outlook import Outlook, WindowOutlook, by_six, outlook, window_outlook
 from foretop_core.rules.night.past_runs import PastRun
 from foretop_core.rules.night.ranges import latest
 from foretop_core.rules.night.window import Window
@@ -70,6 +70,17 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
         if found is None:
             found = self._windows[window] = window_outlook(self.night, window)
         return found
+
+    def by_six(self, zone: tzinfo) -> WindowOutlook:
+        """The night's own runs at six, worked out once for each zone."""
+        found = self._sixes.get(zone)
+        if found is None:
+            found = self._sixes[zone] = by_six(self.night, self.outlook.schedules, zone)
+        return found
+
+    @cached_property
+    def _sixes(self) -> dict[tzinfo, WindowOutlook]:
+        return {}
 
     @cached_property
     def _windows(self) -> dict[Window, WindowOutlook]:

@@ -16,6 +16,7 @@ from foretop_core.rules.night.outlook import (
     TENANTS_ONLY,
     Outlook,
     WindowOutlook,
+    by_six,
     done_of_all,
     fate_counts,
     most_waiting,
@@ -34,7 +35,6 @@ from foretop_core.tables.timeline.night_lanes import ServerNight
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
 _MOST_NAMED = 2
-_SIX, _HALF_HOUR = timedelta(hours=6), timedelta(minutes=30)
 _BY_SIX = {"": "yes", "likely": "likely", "not": "no"}
 
 
@@ -167,26 +167,18 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
 
 
 def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]:
-    """Tells by when the night's runs are done, and whether all are by six: without a window that is what is asked.
-
-    What is done after six alone is not told: it is no longer of this night.
-    """
+    """Tells whether the night's runs are done by six: without a window that is what is asked; else when all is done."""
     one = shown.outlook
     if one.night_end is None:
         return
-    likely, by = one.night_end
-    what = "night's runs" if one.night_done else done_of_all(one, _MOST_NAMED)
-    said = (
-        Phrase(f"{what} by "),
-        Phrase(clock(likely, now, zone), Tone.BRIGHT),
-        Phrase(_sure_by(by, likely, now, zone)),
-    )
-    six = shown.in_window(Window(_SIX, _HALF_HOUR, zone))
-    if six.last_before is None or likely <= six.begins:
-        yield WordLine("Done", said, 4)
-    if six.last_before is None:
+    six = shown.by_six(zone)
+    if six.last_before is None or not one.schedules:
+        likely, by = one.night_end
+        what = done_of_all(one, _MOST_NAMED)
+        sure = Phrase(_sure_by(by, likely, now, zone))
+        yield WordLine("Done", (Phrase(f"{what} by "), Phrase(clock(likely, now, zone), Tone.BRIGHT), sure), 4)
         return
-    by_six = _done_by(six, now, zone, is_six=True)
+    told = _done_by(six, now, zone, is_six=True)
     paused, invalid = len(one.night.paused), len(one.night.invalid)
     not_made: list[Phrase] = []
     if paused or invalid:
@@ -197,7 +189,7 @@ def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]
     )
     if refused:
         not_made.append(Phrase(f"; {humanize.join(refused, _MOST_NAMED)} refused", Tone.BAD))
-    yield msgspec.structs.replace(by_six, phrases=(*by_six.phrases, *not_made))
+    yield msgspec.structs.replace(told, phrases=(*told.phrases, *not_made))
 
 
 def _sure_by(by: datetime | None, likely: datetime, now: datetime, zone: tzinfo) -> str:
@@ -250,7 +242,9 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
     """A night in a few numbers, each with its label: two of them stand beside each other."""
     now = one.night.now
     wait = wait_of(one.longest_wait) if one.longest_wait is not None else None
-    done, by = one.night_end or (None, None)
+    six = by_six(one.night, one.schedules, zone)
+    last = six.last_before
+    done, by = (last.likely, last.by) if last is not None else one.night_end or (None, None)
     return (
         ("Slots", f"{one.at_work.count if one.at_work else 0} of {one.night.slots}"),
         (
@@ -258,6 +252,7 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
             f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody over a minute",
         ),
         ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
+        ("By 06:00", _BY_SIX[six.verdict] if last is not None else "no runs"),
         ("Done", clock(done, now, zone) if done else "not known"),
         (SURE, clock(by, now, zone) if by else "not known"),
         *(
