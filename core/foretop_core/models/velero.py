@@ -277,6 +277,13 @@ class BackupStorageLocation(Resource, frozen=True):
     def phase(self) -> str:
         return self.status.phase
 
+    @property
+    def refuses(self) -> str:
+        """Why Velero refuses a backup to it: `Unavailable` or `read-only`; "" where it does not."""
+        if self.phase == "Unavailable":
+            return "Unavailable"
+        return "read-only" if self.spec.access_mode == "ReadOnly" else ""
+
 
 class BackupRepositorySpec(Wire, frozen=True):
     volume_namespace: str = ""

@@ -59,9 +59,7 @@ def storage_refusal(snapshot: ClusterSnapshot, namespace: str, name: str) -> str
     location = snapshot.location(namespace, name)
     if location is None:
         return f"its storage location {name} does not exist" if name and _were_seen(snapshot) else ""
-    if location.phase == "Unavailable":
-        return f"its storage location {location.name} is Unavailable"
-    return f"its storage location {location.name} is read-only" if location.spec.access_mode == "ReadOnly" else ""
+    return f"its storage location {location.name} is {location.refuses}" if location.refuses else ""
 
 
 def schedule_refusal(snapshot: ClusterSnapshot, schedule: Schedule) -> str:

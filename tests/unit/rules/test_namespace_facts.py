@@ -7,11 +7,13 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from foretop_core.models import Resource
+from foretop_core.models import BackupStorageLocation, Resource, from_builtins
 from foretop_core.models.velero import ScheduleStatus
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import NamespaceFacts, ProtectionJudge, ProtectionLimits
+from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.severity import Severity
+from foretop_core.tables.engine.status_glyphs import Tone
 from tests.objects import NOW
 from tests.unit.rules.test_protection import copy, location, namespace, schedule
 from tests.unit.tables.test_views import Shown
@@ -61,9 +63,52 @@ def test_the_newest_copy_and_what_it_lacks() -> None:
     )
     assert [one.newest_copy.name if one.newest_copy else "" for one in (complete, partial)] == ["one", "one"]
     assert (complete.lack, partial.lack) == ("", "failed partially")
-    assert complete.next_cover is not None
-    assert complete.next_cover.schedule.name == "daily"
-    assert facts(location(), namespace("team")).next_cover is None
+    assert _next(complete) == ("daily", "2026-11-15T03:00:00Z", False)
+    assert facts(location(), namespace("team")).protection.next_cover is None
+
+
+def _next(found: NamespaceFacts) -> tuple[str, str | None, bool]:
+    cover = found.protection.next_cover
+    return cover.schedule.name if cover else "", rfc3339(found.protection.next_run), found.protection.is_next_refused
+
+
+_READ_ONLY = from_builtins(
+    BackupStorageLocation, {"metadata": {"name": "kept", "namespace": "velero"}, "spec": {"accessMode": "ReadOnly"}}
+)
+
+
+@pytest.mark.parametrize("place", [location("offsite", "Unavailable"), _READ_ONLY, location("another")])
+def test_a_run_that_velero_refuses_is_not_the_next_one(place: BackupStorageLocation) -> None:
+    to = "gone" if place.name == "another" else place.name
+    refused = schedule("refused", "team", cron="50 2 * * *", storageLocation=to)
+    objects = (place, *_COVERED, copy("one", "team"))
+    found = facts(*objects, refused)
+    assert _next(found) == ("daily", "2026-11-15T03:00:00Z", False)
+    assert found.word == "protected"
+    assert Shown("protection", [*objects, refused]).cells("next")["team"].briefs == ("18m",)
+
+
+def test_where_all_runs_are_refused_the_next_one_has_a_sign() -> None:
+    refused = schedule("refused", "team", cron="0 23 * * *", storageLocation="offsite")
+    objects = [location(), location("offsite", "Unavailable"), namespace("team"), refused, copy("one", "team")]
+    found = facts(*objects)
+    assert _next(found) == ("refused", None, True)
+    cell = Shown("protection", objects).cells("next")["team"]
+    assert (cell.text, cell.briefs, cell.tone) == ("in 20h18m, refused", ("20h18m×", "×"), Tone.WARN)
+
+
+def test_copies_out_of_reach_are_counted_apart() -> None:
+    lost = [copy(f"lost-{at}", "team", storage="offsite") for at in range(2)]
+    partial = copy("partial", "team", phase="PartiallyFailed")
+    objects = (*_COVERED, location("offsite", "Unavailable"), *lost)
+    some, none = facts(*objects, copy("one", "team"), partial), facts(*objects)
+    assert (some.good_in_reach, some.protection.out_of_reach, some.copies_text) == (
+        1,
+        2,
+        "1 good, 2 out of reach, 1 partial",
+    )
+    assert (none.good_in_reach, none.protection.out_of_reach, none.copies_text) == (0, 2, "2, all out of reach")
+    assert facts(*_COVERED, copy("one", "team"), partial).copies_text == "1 good, 1 partial"
 
 
 @pytest.mark.parametrize(

@@ -80,8 +80,8 @@ def test_a_row_says_how_well_a_namespace_is_protected() -> None:
         ["·", "kube-system", "ignored", "none", "0", "", "", "none", "", ""],
         ["✗", "late", "late", "4d", "1", "now, 0 left", "in 23h18m", "all", "snapshot", "default"],
         [
-            *("✗", "lost", "unreachable", "1h", "1", "in 20d, 0 left", "in 23h18m, refused", "all", "snapshot"),
-            "lost unavailable",
+            *("✗", "lost", "unreachable", "1h", "0 + 1 out of reach", "in 20d, 0 left", "in 23h18m, refused", "all"),
+            *("snapshot", "lost unavailable"),
         ],
         ["✗", "missing", "no copy", "none", "0", "", "in 23h18m", "all", "snapshot", ""],
         ["●", "mixed", "protected", "1h", "1 + 1 partial", "in 20d, 0 left", "in 23h18m", "all", "snapshot", "default"],
@@ -122,7 +122,7 @@ def test_the_next_run_is_that_of_the_schedule_that_runs_first_and_works() -> Non
         "later": ("in 19m", Tone.PLAIN),
         "now": ("due", Tone.PLAIN),
         "paused": ("in 19m", Tone.PLAIN),
-        "sooner": ("in 19m, refused", Tone.WARN),
+        "sooner": ("in 1h19m", Tone.PLAIN),
     }
 
 
@@ -244,9 +244,11 @@ def test_the_item_of_a_namespace_has_its_copies_and_what_makes_them() -> None:
         "lateFrom": "2026-11-16T02:00:00Z",
         "goodCopies": 2,
         "partialCopies": 1,
+        "copiesOutOfReach": 1,
         "nextExpiry": wire(NOW + 3 * _DAY),
         "lastExpiry": wire(NOW + 20 * _DAY),
         "nextRun": "2026-11-16T02:00:00Z",
+        "refusedRun": None,
         "schedules": [
             {
                 "namespace": "velero",

@@ -46,7 +46,8 @@ CONTRACT = {
     "repositories": IDENTITY | {"phase", "volumeNamespace", "storageLocation", "type", "maintained", "message"},
     "protection": IDENTITY
     | {"exists", "state", "newestCopy", "newestCopyAt", "newestCopyComplete", "promisedSince", "lateFrom", "goodCopies"}
-    | {"partialCopies", "nextExpiry", "lastExpiry", "nextRun", "schedules", "nonAdminBackups", "covers", "volumes"}
+    | {"partialCopies", "copiesOutOfReach", "nextExpiry", "lastExpiry", "nextRun", "refusedRun", "schedules"}
+    | {"nonAdminBackups", "covers", "volumes"}
     | {"storageLocations", "unavailableLocations", "repositories", "lastRestored", "lastDrill"},
 }
 

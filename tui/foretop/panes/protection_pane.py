@@ -85,10 +85,9 @@ def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]
     age = f", {humanize.duration(render.now - started)} old" if started is not None else ""
     lacks = f", {facts.lack}" if facts.lack else ""
     lines = [paragraph(f"{usable.name}{age}{lacks}", label="Newest")]
-    partial = f", {copies.partial} partial" if copies.partial else ""
     ends = f"; the next expires {render.time(copies.next_expiry, usable)}" if copies.next_expiry is not None else ""
-    left = f", {facts.left_after_next_expiry} left after it" if ends else ""
-    lines.append(paragraph(f"{copies.good} good{partial}{ends}{left}", label="Copies"))
+    left = f", {facts.left_after_next_expiry} left after it" if ends and not facts.protection.out_of_reach else ""
+    lines.append(paragraph(f"{facts.copies_text}{ends}{left}", label="Copies"))
     return lines
 
 

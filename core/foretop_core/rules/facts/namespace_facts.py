@@ -277,6 +277,22 @@ class LastingNamespaceFacts(msgspec.Struct, frozen=True):
         return copies.coverage.limits or "failed partially"
 
     @property
+    def good_in_reach(self) -> int:
+        """How many good copies are in locations that Velero can use."""
+        return max(0, self.protection.copies.good - self.protection.out_of_reach)
+
+    @property
+    def copies_text(self) -> str:
+        """`11 good, 8 out of reach, 1 partial`."""
+        found, copies = self.protection, self.protection.copies
+        if not found.reachable:
+            return f"{copies.total}, all out of reach"
+        lost = f", {found.out_of_reach} out of reach" if found.out_of_reach else ""
+        if not copies.good:
+            return f"0 good, {copies.partial} partial{lost}"
+        return f"{self.good_in_reach} good{lost}{f', {copies.partial} partial' if copies.partial else ''}"
+
+    @property
     def left_after_next_expiry(self) -> int:
         """How many good copies remain when the next one expires."""
         return max(0, self.protection.copies.good - 1)
@@ -306,14 +322,6 @@ class LastingNamespaceFacts(msgspec.Struct, frozen=True):
         return f"{method.value}, {taken} of {tried}" if taken < tried else f"{method.value}, {taken}"
 
     # Its schedules
-
-    @property
-    def next_cover(self) -> NamespaceCover | None:
-        """The schedule whose run comes next; None where none is to come."""
-        found = self.protection
-        if found.next_run is None:
-            return None
-        return next((one for one in found.covers if one.is_active and one.next_run == found.next_run), None)
 
     def cluster_scoped(self, cover: NamespaceCover) -> str:
         """Which resources outside of namespaces a schedule of it takes along."""

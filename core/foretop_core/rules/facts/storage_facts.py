@@ -16,6 +16,7 @@ from foretop_core.models.velero import BackupStorageLocationSpec
 from foretop_core.rules.heartbeat import PERIOD, unchecked_for
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import WAITING
+from foretop_core.rules.protection.copies import is_copy
 from foretop_core.rules.queue.positions import has_ended
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -70,6 +71,11 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
     def backups(self) -> int:
         """How many are kept in it: those that have ended."""
         return sum(has_ended(item) for item in self._stored)
+
+    @property
+    def copies(self) -> int:
+        """How many of those can be restored from, as Protection counts them."""
+        return sum(is_copy(item) for item in self._stored)
 
     @property
     def running(self) -> int:

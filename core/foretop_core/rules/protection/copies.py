@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -55,8 +56,8 @@ class CopySummary(msgspec.Struct, frozen=True):
     next_expiry: datetime | None = None
     last_expiry: datetime | None = None
     """When the last good copy is gone; None where one is kept for ever, or there is none."""
-    places: frozenset[Place] = frozenset()
-    """Where the good copies are, or the partial ones where there is no good one."""
+    places: Mapping[Place, int] = {}
+    """How many good copies are where, or partial ones where there is no good one."""
 
     @property
     def usable(self) -> Backup | None:
@@ -99,7 +100,7 @@ def summarized(backups: Iterable[Backup], coverage: Coverage) -> CopySummary:
         coverage,
         _known_end(min(ends, default=_NEVER)),
         _known_end(max(ends, default=_NEVER)),
-        frozenset([(backup.metadata.namespace, backup.spec.storage_location) for backup in good or partial]),
+        Counter([(backup.metadata.namespace, backup.spec.storage_location) for backup in good or partial]),
     )
 
 
@@ -119,8 +120,15 @@ def merged(summaries: Iterable[CopySummary]) -> CopySummary:
         lacking.coverage if newest_partial is not None else _WHOLE,
         _known_end(min([one.next_expiry or _NEVER for one in good], default=_NEVER)),
         _known_end(max([one.last_expiry or _NEVER for one in good], default=_NEVER)),
-        frozenset().union(*[one.places for one in good or found]),
+        _added([one.places for one in good or found]),
     )
+
+
+def _added(counts: Iterable[Mapping[Place, int]]) -> Mapping[Place, int]:
+    total: Counter[Place] = Counter()
+    for one in counts:
+        total.update(one)
+    return total
 
 
 def nab_copies(nabs: Iterable[NonAdminBackup]) -> CopySummary:

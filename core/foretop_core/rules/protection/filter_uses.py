@@ -203,6 +203,5 @@ class FilterUses:
             max(ended, default=None),
             widest(cover.coverage for cover in accepted),
             best_method(cover.volumes for cover in accepted),
-            min([one.next_run for one in covers if one.is_active and one.next_run is not None], default=None),
             any(cover.is_active for cover in covers),
         )

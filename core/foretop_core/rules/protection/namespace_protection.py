@@ -40,7 +40,6 @@ class SharedProtection(msgspec.Struct, frozen=True, eq=False):
     restored: datetime | None
     coverage: Coverage
     volumes: VolumeMethod | None
-    next_run: datetime | None
     is_active: bool
     """Whether a schedule makes backups of them by itself."""
 
@@ -58,6 +57,8 @@ class NamespaceProtection:
     newest_nab: NonAdminBackup | None = None
     unavailable: tuple[str, ...] = ()
     """The storage locations of its copies that Velero cannot use."""
+    out_of_reach: int = 0
+    """How many of its good copies are in those, or of the partial ones where it has no good one."""
     reachable: bool = True
     """False where it has copies and all of them are in such a location."""
     repositories: tuple[BackupRepository, ...] = ()
@@ -69,9 +70,17 @@ class NamespaceProtection:
     """How much its schedules and NABs take: the most that one of them does."""
     volumes: VolumeMethod | None = None
     """How its volumes are covered; None where nothing covers it."""
-    next_run: datetime | None = None
+    next_cover: NamespaceCover | None = None
+    """The schedule whose run is the next that can make a copy, or the next to be refused where all are; None: none."""
+    is_next_refused: bool = False
+    """Whether Velero refuses that run, because of where the copy would be kept."""
     shared: SharedProtection | None = field(default=None, compare=False, repr=False)
     """The part that it has in common with others, to judge that once."""
+
+    @property
+    def next_run(self) -> datetime | None:
+        """The next run that can make a copy; None where there is none."""
+        return None if self.next_cover is None or self.is_next_refused else self.next_cover.next_run
 
     @property
     def is_covered(self) -> bool:

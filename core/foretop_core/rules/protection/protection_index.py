@@ -92,6 +92,7 @@ class ProtectionIndex:
         made, newest = self._nabs.get(namespace, {}), self._newest_nabs.get(namespace)
         copies = shared.copies if shared.copies.total or not made else nab_copies(made.values())
         lost = self._unavailable(copies.places)
+        next_cover, is_next_refused = self._next_cover(shared.covers)
         drills = self._drilled.get(namespace)
         coverage, volumes = shared.coverage, shared.volumes
         if newest is not None:
@@ -104,7 +105,8 @@ class ProtectionIndex:
             copies,
             len(made),
             newest,
-            tuple(sorted({name for _, name in lost})),
+            tuple(sorted(set(lost.values()))),
+            sum([copies.places[place] for place in lost]),
             not lost or len(lost) < len(copies.places),
             tuple(self._repositories.get(namespace, {}).values()),
             self._unready(namespace, copies, shared.covers),
@@ -112,7 +114,8 @@ class ProtectionIndex:
             max(drills.values(), key=lambda one: one.at) if drills else None,
             coverage,
             volumes,
-            shared.next_run,
+            next_cover,
+            is_next_refused,
             shared,
         )
 
@@ -372,7 +375,7 @@ class ProtectionIndex:
             self._storage.pop(_name(location), None)
         else:
             self._storage[_name(location)] = location
-        same = before is not None and (before.phase, before.spec.default) == (location.phase, location.spec.default)
+        same = before is not None and _use_of(before) == _use_of(location)
         return [] if same and not gone else [self._uses.names]
 
     # Names and filters
@@ -394,15 +397,34 @@ class ProtectionIndex:
     def _filter_of(self, spec: BackupSpec) -> NamespaceFilter:
         return self._uses.filter(spec.included_namespaces, spec.excluded_namespaces)
 
-    def _unavailable(self, places: Iterable[Place]) -> list[Place]:
-        found = []
-        for namespace, name in places:
-            location = self._storage.get((namespace, name)) if name else self._default_location(namespace)
+    def _unavailable(self, places: Iterable[Place]) -> dict[Place, str]:
+        """The names of the locations that Velero cannot use, by place."""
+        found = {}
+        for place in places:
+            location = self._location_of(place)
             if location is None and self._storage:
-                found.append((namespace, name or "default"))
+                found[place] = place[1] or "default"
             elif location is not None and location.phase == "Unavailable":
-                found.append((namespace, location.name))
+                found[place] = location.name
         return found
+
+    def _next_cover(self, covers: Iterable[NamespaceCover]) -> tuple[NamespaceCover | None, bool]:
+        """The schedule whose run comes next, one that Velero refuses only where it refuses all, and whether it does."""
+        found: tuple[bool, datetime, NamespaceCover] | None = None
+        for cover in covers:
+            if not cover.is_active or cover.next_run is None:
+                continue
+            is_refused = self._is_refused((cover.schedule.namespace, cover.schedule.spec.template.storage_location))
+            if found is None or (is_refused, cover.next_run) < found[:2]:
+                found = is_refused, cover.next_run, cover
+        return (None, False) if found is None else (found[2], found[0])
+
+    def _is_refused(self, place: Place) -> bool:
+        location = self._location_of(place)
+        return bool(place[1] and self._storage) if location is None else bool(location.refuses)
+
+    def _location_of(self, place: Place) -> BackupStorageLocation | None:
+        return self._storage.get(place) if place[1] else self._default_location(place[0])
 
     def _unready(
         self, namespace: str, copies: CopySummary, covers: Iterable[NamespaceCover]
@@ -470,6 +492,11 @@ def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
     for items in everything:
         index.load(items)
     return index
+
+
+def _use_of(location: BackupStorageLocation) -> Hashable:
+    """All of a location that a row is made from."""
+    return location.phase, location.refuses, location.spec.default
 
 
 def _nab_order(nab: NonAdminBackup) -> tuple[bool, datetime | None, str]:

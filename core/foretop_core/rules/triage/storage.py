@@ -47,9 +47,7 @@ def unavailable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thre
             f"{fault.lead.format(bucket=bucket or 'of this location')} Velero refuses every backup that goes to this "
             f"location{default}.",
             f"{fault.remedy} Velero checks every minute by itself.",
-            hits=sentence(
-                _next_refused(snapshot, facts.schedules, location.namespace, now), _kept_there(facts.backups)
-            ),
+            hits=sentence(_next_refused(snapshot, facts.schedules, location.namespace, now), _kept_there(facts.copies)),
             raw=message,
         )
 
@@ -128,10 +126,10 @@ def _written_by(schedules: Sequence[str]) -> str:
     return f"{humanize.count(len(schedules), 'schedule')} {verb} to it: {humanize.join(list(schedules))}."
 
 
-def _kept_there(backups: int) -> str:
-    if not backups:
+def _kept_there(copies: int) -> str:
+    if not copies:
         return ""
-    return " 1 copy there is out of reach." if backups == 1 else f" {backups:,} copies there are out of reach."
+    return " 1 copy there is out of reach." if copies == 1 else f" {copies:,} copies there are out of reach."
 
 
 def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

@@ -186,9 +186,11 @@ class ProtectionView(View[ProtectionRow]):
             "lateFrom": rfc3339(facts.late_from),
             "goodCopies": copies.good,
             "partialCopies": copies.partial,
+            "copiesOutOfReach": found.out_of_reach,
             "nextExpiry": rfc3339(copies.next_expiry),
             "lastExpiry": rfc3339(copies.last_expiry),
             "nextRun": rfc3339(found.next_run),
+            "refusedRun": rfc3339(found.next_cover.next_run) if found.next_cover and found.is_next_refused else None,
             "schedules": [
                 {
                     "namespace": cover.schedule.namespace,
@@ -285,14 +287,15 @@ def _newest_tone(row: ProtectionRow, render: RenderContext) -> Tone:
 
 
 def _copies(row: ProtectionRow) -> str:
-    copies = row.protection.copies
-    return f"{copies.good} + {copies.partial} partial" if copies.partial else str(copies.good)
+    copies, lost = row.protection.copies, row.protection.out_of_reach
+    partial = f" + {copies.partial} partial" if copies.partial else ""
+    return f"{row.good_in_reach}{f' + {lost} out of reach' if lost and copies.good else ''}{partial}"
 
 
 def _copies_briefs(row: ProtectionRow) -> tuple[str, ...]:
     """`10`, and `2P` where all are partial: the age beside it is that of one of those."""
     copies = row.protection.copies
-    return (f"{copies.partial}P",) if copies.partial and not copies.good else (str(copies.good),)
+    return (f"{copies.partial}P",) if copies.partial and not copies.good else (str(row.good_in_reach),)
 
 
 def _expires(row: ProtectionRow, render: RenderContext) -> str:
@@ -305,24 +308,26 @@ def _expires(row: ProtectionRow, render: RenderContext) -> str:
 
 
 def _next(row: ProtectionRow, render: RenderContext) -> str:
-    run = row.protection.next_run
-    if run is None:
+    cover = row.protection.next_cover
+    if cover is None or cover.next_run is None:
         return "paused" if row.protection.is_paused else ""
-    cover = row.next_cover
-    doubt = render.schedule(cover.schedule).doubt if cover is not None else ""
+    run, doubt = cover.next_run, render.schedule(cover.schedule).doubt
     return f"{times.until(run - render.now) if run > render.now else 'due'}{f', {doubt}' if doubt else ''}"
 
 
 def _next_briefs(row: ProtectionRow, render: RenderContext) -> tuple[str, ...]:
-    run, cover = row.protection.next_run, row.next_cover
-    if run is None:
+    """With the calendar's sign where Velero refuses the run."""
+    cover = row.protection.next_cover
+    if cover is None or cover.next_run is None:
         return ()
-    return (times.countdown(run - render.now) if cover is None else counted(render.schedule(cover.schedule), run),)
+    if row.protection.is_next_refused:
+        return (f"{times.countdown(cover.next_run - render.now)}×", "×")
+    return (counted(render.schedule(cover.schedule), cover.next_run),)
 
 
 def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
     """A run that will not be made, or perhaps not, does not look like one that will."""
-    cover = row.next_cover
+    cover = row.protection.next_cover
     if cover is None:
         return Tone.PAUSED if row.protection.is_paused else Tone.PLAIN
     return Tone.WARN if render.schedule(cover.schedule).obstacle else Tone.PLAIN
@@ -420,7 +425,7 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         "copies",
         "COPY",
         lambda row, _: _copies(row),
-        lambda row: row.protection.copies.good,
+        lambda row: row.good_in_reach,
         right=True,
         briefs=lambda row, _: _copies_briefs(row),
         cells=4,
