@@ -9,11 +9,11 @@ import pytest
 from foretop_core.actions.planners.restores import (
     RestoreRequest,
     copy_limits,
-    holds,
     offered_mapping,
     only_namespace,
     plan_delete_restore,
     plan_restore,
+    restored,
     targets,
 )
 from foretop_core.actions.plans import PlanStep
@@ -48,7 +48,29 @@ def step_of(
     ],
 )
 def test_the_content_of_a_backup_in_a_line(source: Backup, told: str) -> None:
-    assert holds(source, NOW) == told
+    assert restored(source, RestoreRequest(), NOW) == told
+
+
+@pytest.mark.parametrize(
+    ("held", "more", "told"),
+    [
+        (["shop", "default"], {"included_namespaces": ("shop",)}, "of 7 items in the backup those of namespace shop"),
+        (
+            ["shop", "default"],
+            {"excluded_namespaces": ("default",)},
+            "of 7 items in the backup those of namespace shop",
+        ),
+        (["shop", "web"], {"included_namespaces": ("web", "shop")}, "7 items of namespaces web and shop"),
+        (["*"], {"included_namespaces": ("shop",)}, "of 7 items in the backup those of namespace shop"),
+        ([], {"excluded_namespaces": ("a",)}, "of 7 items in the backup those of all namespaces without a"),
+        (["shop"], {"included_resources": ("pods",)}, "of 7 items in the backup the chosen ones of namespace shop"),
+    ],
+)
+def test_a_part_of_a_backup_names_no_namespace_that_is_not_restored(
+    held: list[str], more: dict[str, Any], told: str
+) -> None:
+    source = backup(spec={"includedNamespaces": held}, progress={"totalItems": 9, "itemsBackedUp": 7})
+    assert restored(source, RestoreRequest(more=RestoreSpec(**more)), NOW) == f"{told} (Completed)"
 
 
 @pytest.mark.parametrize(
@@ -267,7 +289,8 @@ def test_a_restore_that_runs_is_not_deleted(phase: str) -> None:
 
 
 def test_the_time_a_backup_expires_names_another_day() -> None:
-    assert holds(backup(expiration=at("2026-12-01T04:00:00Z").isoformat()), NOW).endswith(", kept until 1 Dec 04:00Z")
+    kept = backup(expiration=at("2026-12-01T04:00:00Z").isoformat())
+    assert restored(kept, RestoreRequest(), NOW).endswith(", kept until 1 Dec 04:00Z")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from foretop.panes.runs_pane import backup_pane
+from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop_core.models import Restore, from_builtins
 from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -246,3 +246,31 @@ def test_a_refused_backup_says_when_it_was_made_and_both_of_its_words() -> None:
     told = ["".join(piece.text for piece in one.spans) for one in backup_pane(refused, shown.render_context())]
     assert told[0] == "crm-daily-20261115013003: FailedValidation (refused)"
     assert "created 01:30:03Z" in told
+
+
+@pytest.mark.parametrize(
+    ("spec", "cell", "pane"),
+    [
+        ({}, "as it was", "the namespaces of the backup"),
+        ({"includedNamespaces": ["*"]}, "as it was", "the namespaces of the backup"),
+        ({"includedNamespaces": ["shop"]}, "shop", "shop"),
+        ({"includedNamespaces": ["*"], "namespaceMapping": {"shop": "shop-old"}}, "shop → shop-old", "shop → shop-old"),
+        (
+            {"includedNamespaces": ["web", "shop"], "namespaceMapping": {"shop": "shop-old", "elsewhere": "lost"}},
+            "web, shop → shop-old",
+            "web and shop → shop-old",
+        ),
+        (
+            {"excludedNamespaces": ["a"], "namespaceMapping": {"a": "b"}},
+            "as it was",
+            "the namespaces of the backup",
+        ),
+    ],
+)
+def test_a_restore_says_where_it_went(spec: dict[str, Any], cell: str, pane: str) -> None:
+    body = {"metadata": {"name": "one", "namespace": "velero"}, "spec": {"backupName": "copy", **spec}}
+    made = from_builtins(Restore, body)
+    table = Shown("restores", [made])
+    assert table.cells("into")["one"].text == cell
+    said = restore_pane(made, table.render_context())[-1]
+    assert (said.label, "".join(piece.text for piece in said.spans)) == ("Into", pane)

@@ -464,7 +464,7 @@ def test_names_keep_their_end_where_there_is_no_room() -> None:
         "nonadmin": ["namespace", "name", "object"],
         "queue": ["name"],
         "backups": ["name", "storage"],
-        "restores": ["name", "backup"],
+        "restores": ["name", "backup", "into"],
         "storage": ["name"],
         "pods": ["name"],
         "movements": ["name", "run"],

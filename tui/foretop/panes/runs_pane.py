@@ -7,7 +7,7 @@ from datetime import timedelta
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import Run, owner_of, usual_length
+from foretop_core.rules.facts.run_facts import Run, goes_into, owner_of, usual_length
 from foretop_core.rules.phases import FAULTY, FINISHING
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
@@ -123,7 +123,8 @@ def backup_pane(backup: Backup, render: RenderContext) -> tuple[Paragraph, ...]:
 def restore_pane(restore: Restore, render: RenderContext) -> tuple[Paragraph, ...]:
     spec = restore.spec
     origin = f"backup {spec.backup_name}" if spec.backup_name else f"the newest backup of {spec.schedule_name}"
-    return (*_run(restore, render), paragraph(origin, label="From"))
+    into = humanize.join(goes_into(spec), 6) or "the namespaces of the backup"
+    return (*_run(restore, render), paragraph(origin, label="From"), paragraph(into, label="Into"))
 
 
 def _run(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -73,12 +73,18 @@ def offered_mapping(backup: Backup) -> dict[str, str]:
     return {name: beside(name) for name in backup.spec.included_namespaces if "*" not in name}
 
 
-def holds(backup: Backup, now: datetime) -> str:
-    """The content of a backup, as far as it tells by itself."""
-    names = backup.spec.included_namespaces
+def restored(backup: Backup, request: RestoreRequest, now: datetime) -> str:
+    """The items of a backup that a request restores: nobody has counted those of a part of it."""
+    held, more, names = backup.spec.included_namespaces, request.more, _taken(backup, request)
     noun = "namespace" if len(names) == 1 else "namespaces"
-    what = f"{noun} {humanize.join(names)}" if names and "*" not in names else "all namespaces"
-    items = f"{humanize.count(backup.status.progress.done, 'item')} of " if backup.status.progress else ""
+    what = f"{noun} {humanize.join(names)}" if "*" not in names else "all namespaces"
+    if "*" in names and more.excluded_namespaces:
+        what = f"{what} without {humanize.join(more.excluded_namespaces)}"
+    chosen = more.included_resources or more.excluded_resources or more.label_selector or more.or_label_selectors
+    is_part = chosen or more.excluded_namespaces or set(names) != set(held or _ALL)
+    items = f"{humanize.count(backup.status.progress.done, 'item')} " if backup.status.progress else ""
+    if items:
+        items = f"of {items}in the backup {'the chosen ones' if chosen else 'those'} of " if is_part else f"{items}of "
     when = f" as of {humanize.time(backup.started, now)}" if backup.started else ""
     faults = f", {humanize.count(backup.status.errors, 'error')}" if backup.status.errors else ""
     until = backup.status.expiration
@@ -210,7 +216,7 @@ def _step(
     changes = (
         f"{where} is created from {backup.name}",
         f"into {', '.join(places) or 'its original namespaces'}{f' ({humanize.join(moved)})' if moved else ''}: "
-        f"{holds(backup, now)}",
+        f"{restored(backup, request, now)}",
         f"existing resources {_policy(request.existing)}; {_volumes(request.volumes, unready)}",
     )
     warnings = (*unready_warnings(unready), *_warnings(backup, request, places, present))

@@ -12,7 +12,7 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
-from foretop_core.models import Backup, DataMovement, Restore, Schedule
+from foretop_core.models import Backup, DataMovement, Restore, RestoreSpec, Schedule
 from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.models.wire import Metadata
 from foretop_core.rules import humanize, phases
@@ -45,6 +45,7 @@ __all__ = [
     "RunHistory",
     "RunState",
     "data_progress",
+    "goes_into",
     "has_ended",
     "history_of",
     "last_progress",
@@ -483,3 +484,11 @@ def waited(run: Run) -> timedelta | None:
     """
     created, started = run.created, run.status.start_timestamp
     return started - created if created is not None and started is not None and started >= created else None
+
+
+def goes_into(spec: RestoreSpec) -> tuple[str, ...]:
+    """`shop → shop-old`, and the namespaces that keep their names; nothing where all that it finds keep theirs."""
+    named = spec.included_namespaces if not any("*" in name for name in spec.included_namespaces) else ()
+    moved = spec.namespace_mapping
+    names = [name for name in named or sorted(moved) if name not in spec.excluded_namespaces]
+    return tuple(f"{name} → {moved[name]}" if name in moved else name for name in names)

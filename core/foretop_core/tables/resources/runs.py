@@ -15,7 +15,16 @@ from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.models.velero import ItemProgress
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import DataProgress, OwnerKind, Run, has_ended, owner_of, run_length, waited
+from foretop_core.rules.facts.run_facts import (
+    DataProgress,
+    OwnerKind,
+    Run,
+    goes_into,
+    has_ended,
+    owner_of,
+    run_length,
+    waited,
+)
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import MOVES_DATA, WAITING
 from foretop_core.store import Store
@@ -78,7 +87,7 @@ class RestoresView(View[Restore]):
     name = "restores"
     kinds = watched = frozenset({RESTORE.name})
     order = "started"
-    rank = ("phase", "backup", "started", "errors", "warnings", "items", "took", "from")
+    rank = ("phase", "backup", "started", "errors", "warnings", "into", "items", "took", "from")
     order_words = "worst first, then newest"
     is_of_velero = True
     mark_ticks = False
@@ -109,6 +118,7 @@ class RestoresView(View[Restore]):
             **_run_item(render.snapshot.context, entry),
             "backup": entry.spec.backup_name or None,
             "schedule": entry.spec.schedule_name or None,
+            "into": list(goes_into(entry.spec)),
         }
 
 
@@ -338,6 +348,7 @@ _RESTORES: tuple[Column[Restore], ...] = (
     _NAMESPACE,
     plain("name", "RESTORE", lambda run: run.name, from_middle=True, briefs=lambda run: brief_names(run.name)),
     plain("backup", "BACKUP", _restored, from_middle=True, briefs=lambda run: brief_names(_restored(run))),
+    plain("into", "INTO", lambda run: ", ".join(goes_into(run.spec)) or "as it was", from_middle=True),
     *_STATE,
     Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, cells=9),
     _TOOK,
