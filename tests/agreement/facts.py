@@ -411,7 +411,7 @@ def _(seen: Surfaces) -> Stated:
 @states("whom a coming run waits for", "calendar")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.lanes.items():
-        if _line(text, "Next in") and not _line(text, "Late"):
+        if _line(text, "Next in") and not _line(text, "Overdue"):
             yield _subject(key), word(_awaited(text))
 
 

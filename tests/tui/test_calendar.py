@@ -537,7 +537,7 @@ async def test_a_paused_lane_says_when_it_would_run_and_a_broken_one_why_not() -
         await shown.idle()
         assert "03:00, every 30 minutes, if it were not paused" in words_of(shown)
         await shown.press("home")
-        assert "due since 02:00" in words_of(shown)
+        assert "Overdue since 02:00" in words_of(shown)
 
 
 async def test_time_passes_and_now_stays_at_a_quarter() -> None:
@@ -691,7 +691,7 @@ async def test_the_line_of_a_lane_says_that_its_run_does_not_come_while_velero_i
         await until_beats(shown, lambda: "etcd due 03:00" in shown.text)
         assert re.search(r"This +etcd due 03:00, created then; it completes when the storage", shown.text)
         shown.source.manual.advance(timedelta(minutes=40))
-        await until_beats(shown, lambda: "etcd due since 03:00" in shown.text)
+        await until_beats(shown, lambda: "etcd overdue since 03:00" in shown.text)
 
 
 async def test_the_slots_in_use_reach_to_now_where_nothing_can_be_foreseen() -> None:

@@ -102,13 +102,13 @@ async def test_what_is_overdue_goes_before_a_window_and_what_a_window_holds_is_n
     async with screen(FilledSource([*calm(), *held(5), late]), LARGE) as shown:
         assert "‖ 6 of 7 paused, 1 overdue  ‖ CHG-4711: 5 paused until 04:30" in shown.status
     async with screen(FilledSource([*calm(), *held(5), late])) as shown:
-        assert "‖ 6/7, 1 late  ‖ 5 until 04:30" in shown.status
+        assert "‖ 6/7, 1 overdue  ‖ 5 until 04:30" in shown.status
     notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T04:30:00Z", PAUSED_BATCH: "ab12cd"}
     missing = schedule("etcd", "0 * * * *", last="01:00:03", paused=True, annotations=notes)
     async with screen(FilledSource([*calm(), missing])) as shown:
         assert "‖ 1 until 04:30" in shown.status
     async with screen(FilledSource([*calm(), missing, late])) as shown:
-        assert "‖ 2/3, 1 late  ‖ 1 until 04:30" in shown.status, "what a window misses on purpose is not late"
+        assert "‖ 2/3, 1 overdue  ‖ 1 until 04:30" in shown.status, "what a window misses on purpose is not overdue"
 
 
 async def test_a_window_that_is_over_is_told_beside_what_is_overdue() -> None:
@@ -116,10 +116,10 @@ async def test_a_window_that_is_over_is_told_beside_what_is_overdue() -> None:
     notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T02:29:00Z", PAUSED_BATCH: "ab12cd"}
     over = schedule("etcd", "0 * * * *", last="00:00:03", paused=True, annotations=notes)
     async with screen(FilledSource([*calm(), over, late])) as shown:
-        assert "‖ 2/3, 1 late  ‖ 1, 12m over" in shown.status
+        assert "‖ 2/3, 1 overdue  ‖ 1, 12m over" in shown.status
     async with screen(FilledSource([*calm(), over])) as shown:
         assert "‖ 1, 12m over" in shown.status
-        assert "late" not in shown.status
+        assert "overdue" not in shown.status
 
 
 async def test_each_cluster_has_its_own_counts_and_slots() -> None:
@@ -188,8 +188,8 @@ async def test_a_beat_that_changes_nothing_draws_only_the_clock(monkeypatch: pyt
     ("columns", "items"),
     [
         (120, ["prod-eu ✗5 ▲3", "all ns", "‖ 2 of 6 paused, 1 overdue", "slots ███ 3/3", "API ●", "Velero 1.18 ●"]),
-        (80, ["prod-eu ✗5 ▲3", "all ns", "‖ 2/6, 1 late", "slots 3/3", "API ●", "Velero ●"]),
-        (60, ["prod-eu ✗5 ▲3", "‖ 2/6, 1 late", "slots 3/3", "API ●"]),
+        (80, ["prod-eu ✗5 ▲3", "all ns", "‖ 2/6, 1 overdue", "slots 3/3", "API ●", "Velero ●"]),
+        (60, ["prod-eu ✗5 ▲3", "‖ 1 overdue", "slots 3/3", "API ●"]),
         (40, ["prod-eu ✗5 ▲3", "‖1", "API ●"]),
     ],
 )
@@ -221,12 +221,19 @@ async def test_no_item_is_crushed_at_any_width(columns: int, monkeypatch: pytest
         items = set(between(shown.lines[0]))
         assert items <= {
             *("a ✗5 ▲3 · b ✗5 ▲3 · c ✗5 ▲3", "3 clusters ✗15 ▲9", "all ns", "API ●", "Velero 1.18 ●", "Velero ●"),
-            *("‖ 6 of 18 paused, 3 overdue", "‖ 6/18, 3 late", "‖3", "slots 3/3 · 3/3 · 3/3", "3/3 · 3/3 · 3/3"),
+            *(
+                "‖ 6 of 18 paused, 3 overdue",
+                "‖ 6/18, 3 overdue",
+                "‖ 3 overdue",
+                "‖3",
+                "slots 3/3 · 3/3 · 3/3",
+                "3/3 · 3/3 · 3/3",
+            ),
             *("READ-ONLY", "RO", "local clock 6h12m slow", "clock 6h12m slow", "02:41:07Z", "02:41:07"),
         }
         assert items & {"a ✗5 ▲3 · b ✗5 ▲3 · c ✗5 ▲3", "3 clusters ✗15 ▲9"}
         assert items & {"READ-ONLY", "RO"}
-        assert items & {"‖ 6 of 18 paused, 3 overdue", "‖ 6/18, 3 late", "‖3"}
+        assert items & {"‖ 6 of 18 paused, 3 overdue", "‖ 6/18, 3 overdue", "‖ 3 overdue", "‖3"}
         assert items & {"02:41:07Z", "02:41:07"}
 
 

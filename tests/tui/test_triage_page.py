@@ -116,7 +116,7 @@ async def test_where_a_paused_schedule_is_overdue_page_and_header_say_so() -> No
     async with screen(FilledSource([location(), late, schedule("good", last="02:00:03")])) as shown:
         assert "1 of 2 paused, 1 overdue" in shown.text
         assert "No problems" not in shown.text
-        assert "‖ 1/2, 1 late " in shown.status
+        assert "‖ 1/2, 1 overdue " in shown.status
 
 
 async def test_a_window_that_should_have_ended_is_in_the_header_though_nothing_is_overdue() -> None:

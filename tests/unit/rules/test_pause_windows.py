@@ -131,7 +131,7 @@ def test_runs_that_an_open_window_misses_are_not_overdue() -> None:
     (everything,) = findings(location(), *held)
     assert everything.what == "all 3 paused"
     assert render(everything.evidence, NOW).startswith("All 3 schedules in velero are paused and make no backup. ")
-    assert everything.hits == "Unpaused without skip, 3 backups would be created at once."
+    assert everything.hits == "3 of 3 are due; unpaused without skip, 3 backups would be created at once."
     assert not findings(location(), *held, running())
     for objects, overdue, outside, needs_attention in (
         (held, 0, 0, False),

@@ -35,9 +35,9 @@ _LEFT = ("context", "scope")
 _RIGHT = ("pauses", "slots", "api", "velero", "read_only", "production", "skew", "speed")
 _YIELDING = (
     *(("velero", 1), ("scope", 1), ("context", 1), ("pauses", 1), ("slots", 1), ("scope", 2), ("velero", 3)),
-    *(("production", 1), ("slots", 2), ("slots", 3), ("speed", 1), ("skew", 1), ("api", 1), ("api", 2)),
-    *(("context", 2), ("pauses", 2), ("scope", 3), ("production", 2), ("context", 3), ("read_only", 1)),
-    *(("api", 3), ("pauses", 3), ("context", 4), ("skew", 2), ("scope", 4), ("clock", 1), ("velero", 4)),
+    *(("production", 1), ("pauses", 2), ("slots", 2), ("slots", 3), ("speed", 1), ("skew", 1), ("api", 1), ("api", 2)),
+    *(("context", 2), ("pauses", 3), ("scope", 3), ("production", 2), ("context", 3), ("read_only", 1)),
+    *(("pauses", 4), ("api", 3), ("context", 4), ("skew", 2), ("scope", 4), ("clock", 1), ("velero", 4)),
     *(("clock", 2), ("context", 5)),
 )
 """Which item is shortened next to which form where there is no room for all: the least important first."""
@@ -204,7 +204,7 @@ def _pauses(state: DashboardState) -> Forms:
     told = [forms for forms in (_overdue(found), _ended(found), _windows(state, found)) if forms]
     if not told:
         return ((),)
-    together = [_joined([forms[place] for forms in told], 2) for place in range(2)]
+    together = [_joined([forms[place] for forms in told], 2) for place in range(3)]
     return (*together, *told[0][2:])
 
 
@@ -214,8 +214,8 @@ def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
     mark = StatusGlyph.PAUSED.value
     if not late:
         return ()
-    texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused}/{total}, {late} late"
-    return tuple((span(text, Tone.WARN),) for text in (*texts, texts[1], f"{mark}{late}"))
+    texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused}/{total}, {late} overdue"
+    return tuple((span(text, Tone.WARN),) for text in (*texts, f"{mark} {late} overdue", f"{mark}{late}"))
 
 
 def _ended(found: Sequence[tuple[str, PauseSummary]]) -> Forms:

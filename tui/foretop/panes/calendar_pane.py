@@ -78,8 +78,9 @@ def _next(item: TimelineItem, state: DashboardState) -> str:
         return f" paused{end}; would run {when(runs[0], now, zone)}"
     if facts is None or not facts.obstacle:
         return f" next {when(runs[0], now, zone)}"
-    due = f"since {when(facts.overdue.since, now, zone)}" if facts.overdue is not None else when(runs[0], now, zone)
-    return f" due {due}, {render.text(facts.obstacle, facts.schedule)}"
+    late = facts.overdue
+    due = f"overdue since {when(late.since, now, zone)}" if late is not None else f"due {when(runs[0], now, zone)}"
+    return f" {due}, {render.text(facts.obstacle, facts.schedule)}"
 
 
 def _start(words: LaneWords) -> str:
@@ -172,9 +173,9 @@ def _hindrance(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ..
     facts = render.schedule(resource)
     late, obstacle = facts.overdue, render.text(facts.obstacle, resource)
     if late is not None:
-        since = f"due since {when(late.since, now, zone)}{_name(late.since, item, state)}"
+        since = f"since {when(late.since, now, zone)}{_name(late.since, item, state)}"
         why = f", {obstacle}." if obstacle else f": {render.text(late.sentence, resource)}."
-        return (Paragraph((span(since, Tone.BAD), span(why)), "Late"),)
+        return (Paragraph((span(since, Tone.BAD), span(why)), "Overdue"),)
     return (paragraph(f"{obstacle}.", Tone.WARN, label=" "),) if obstacle else ()
 
 

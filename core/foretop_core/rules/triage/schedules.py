@@ -207,7 +207,8 @@ def _pause_finding(
         sentence(f" Window of {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
         for one in pause_windows(items)
     ]
-    at_once = f"Unpaused without skip, {counts.would_create}." if counts.due else ""
+    are = "is" if counts.due == 1 else "are"
+    at_once = f"{counts.due} of {len(items)} {are} due; unpaused without skip, {counts.would_create}."
     them = "it" if len(items) == 1 else "them"
     return Finding(
         code,
@@ -220,7 +221,7 @@ def _pause_finding(
             f"Unpause {them} when the work is done", Key("unpause"), "; skip if an immediate backup would be a problem."
         ),
         tuple(snapshot.ref(schedule) for schedule in items),
-        hits=at_once,
+        hits=at_once if counts.due else "",
     )
 
 

@@ -116,7 +116,7 @@ storage hangs: no backup starts until it is back.
 
 A backup that was made by hand does not count, and neither does one that was synced from another cluster.
 
-A run is called late two minutes after it was due.
+A run is called overdue two minutes after it was due; one that a pause with an end keeps back, after that end.
 
 See: foretop explain due, foretop get schedules""",
         ),
