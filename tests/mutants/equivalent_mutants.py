@@ -423,13 +423,6 @@ SAME = (
         "no zone has moved its clocks by 12 hours since Kanton in 1937: tried with all changes of tzdata",
     ),
     SameProgram(
-        "core/foretop_core/rules/night/spread.py",
-        "beyond = timedelta(hours=1) if window is None else window.length",
-        "1 to 2",
-        "without a window no run moves by an hour: what is played beyond that is judged nowhere, and only draws other "
-        "random numbers",
-    ),
-    SameProgram(
         "core/foretop_core/tables/engine/groups.py",
         "self.moves += 1",
         "1 to 2",
