@@ -21,9 +21,10 @@ from foretop_core.rules.forecast import Choice, expected_start, unpause
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Thresholds
+from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.resources.queue import run_eta
-from tests.objects import NOW, at, backup, location, nab, schedule, upload
+from tests.objects import NOW, at, backup, condition, location, nab, schedule, upload
 from tests.unit.tables.test_views import Shown, velero
 
 SILENT = location(checked="02:26:03", synced="02:26:03")
@@ -142,6 +143,23 @@ def test_a_backup_created_while_storage_hangs_is_not_stalled_for_longer_than_it_
     shown = Shown("queue", [SILENT, schedule("hourly", "* * * * *", last="02:40:37"), runs, new])
     assert [row[-1] for row in shown.text("when")] == ["stalled 15m", "stalled 30s"]
     assert [row[-1] for row in shown.text("waits")] == ["the storage", "the storage"]
+
+
+def test_a_nab_whose_backup_stands_still_says_so_in_the_words_of_the_queue() -> None:
+    labels = {"openshift.io/oadp-nab-origin-nacuuid": "u"}
+    progress = {"itemsBackedUp": 66, "totalItems": 100}
+    runs = backup("v", "InProgress", created="02:20:00", started="02:20:00", labels=labels, progress=progress)
+    new = backup("hourly-2", "Queued", created="02:40:37", of="hourly", queuePosition=1)
+    objects = [SILENT, schedule("hourly", "* * * * *", last="02:40:37"), runs, new]
+    mine = nab("mine", "Created", veleroBackup=velero("v", "u"), conditions=[condition("Queued", "True", "Queued")])
+    shown = Shown("nonadmin", [*objects, mine])
+    cell = shown.cells("progress")["mine"]
+    assert (cell.text, cell.tone, cell.drawing) == ("stalled 15m", Tone.WARN, None)
+    assert cell.text == Shown("queue", objects).cells("items")["v"].text
+    ((_, entry),) = shown.model.ordered()
+    said = ["".join(piece.text for piece in one.spans) for one in nonadmin_pane(entry, shown.render_context())]
+    assert said[0].endswith("The Velero Backup was started, and stands still (InProgress).")
+    assert "Completed" not in said
 
 
 def test_row_and_pane_agree_on_a_stalled_backup() -> None:

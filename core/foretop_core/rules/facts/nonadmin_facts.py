@@ -191,6 +191,10 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
 
     @cached_property
     def _explanation(self) -> tuple[str, Text]:
+        is_making = self.state is NonAdminState.VELERO and self.path is Path.CREATE_UPDATE
+        if is_making and self.work is not None and self.work.stands_still:
+            noun, phase = _noun(self.item), self.velero_phase
+            return "Velero gets on with it", f"The Velero {noun} was started, and stands still ({phase})."
         return _explain(self.item, self.path, self.run, self.now, self.snapshot)
 
 

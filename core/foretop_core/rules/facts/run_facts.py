@@ -152,6 +152,12 @@ class RunFacts(msgspec.Struct, frozen=True):
         return self.item.volumes.not_before
 
     @property
+    def stands_still(self) -> bool:
+        """True if it was at work, and neither Velero nor its storage gets on with it."""
+        held = (RunState.SERVER_SILENT, RunState.STORAGE_HANGS, RunState.STALLED)
+        return self.state in held and self.run.phase not in phases.WAITING
+
+    @property
     def is_left_alone(self) -> bool:
         """True if a silent server has never seen it: it is in no queue then."""
         return self.state in (RunState.SERVER_SILENT, RunState.STORAGE_HANGS) and not _was_picked_up(self.run)

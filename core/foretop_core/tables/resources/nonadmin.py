@@ -30,7 +30,7 @@ from foretop_core.tables.engine.status_glyphs import (
     severity_mark,
 )
 from foretop_core.tables.engine.view import Column, View, plain
-from foretop_core.tables.resources.runs import items_bar, percent, progress_bar, progress_text
+from foretop_core.tables.resources.runs import held_tone, held_words, items_bar, percent, progress_bar, progress_text
 from foretop_core.tables.text import times
 
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
@@ -251,10 +251,11 @@ def _velero_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
 
 
 def _progress(entry: NonAdminRow, render: RenderContext) -> str:
-    """How far it is; of what ended with errors, how many."""
+    """How far it is; of one that does not get on, for how long; of what ended with errors, how many."""
     status = entry.status
     if entry.run is not None and not has_ended(entry.run):
-        return "" if entry.run.phase in WAITING else progress_text(entry.run, render.facts(entry.run).data)
+        facts = render.facts(entry.run)
+        return held_words(facts) or ("" if entry.run.phase in WAITING else progress_text(entry.run, facts.data))
     if status is not None and status.errors:
         return humanize.count(status.errors, "error")
     bar = _progress_drawing(entry, render)
@@ -263,10 +264,17 @@ def _progress(entry: NonAdminRow, render: RenderContext) -> str:
 
 def _progress_drawing(entry: NonAdminRow, render: RenderContext) -> ShareBar | None:
     if entry.run is not None:
-        is_at_work = entry.run.phase not in WAITING and not has_ended(entry.run)
-        return progress_bar(entry.run, render.facts(entry.run).data) if is_at_work else None
+        if entry.run.phase in WAITING or has_ended(entry.run):
+            return None
+        facts = render.facts(entry.run)
+        return None if held_words(facts) else progress_bar(entry.run, facts.data)
     status = entry.status
     return items_bar(status.progress) if status is not None and status.completion_timestamp is None else None
+
+
+def _progress_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
+    run = entry.run
+    return held_tone(render.facts(run)) if run is not None and not has_ended(run) else Tone.PLAIN
 
 
 def _done(entry: NonAdminRow) -> float | None:
@@ -292,7 +300,17 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
         most=11,
     ),
     Column("queue", "QUEUE", _queue, lambda entry: entry.place or None, _queue_tone, briefs=_queue_briefs, cells=7),
-    Column("progress", "PROGRESS", _progress, _done, cells=20, most=20, drawing=_progress_drawing),
+    Column(
+        "progress",
+        "PROGRESS",
+        _progress,
+        _done,
+        _progress_tone,
+        cells=20,
+        most=20,
+        drawing=_progress_drawing,
+        ticks=True,
+    ),
     Column(
         "age",
         "AGE",

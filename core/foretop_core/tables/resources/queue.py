@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import ClassVar, assert_never
+from typing import ClassVar
 
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
@@ -21,7 +21,6 @@ from foretop_core.rules.facts.run_facts import (
     run_length,
     waited,
 )
-from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.phases import FINISHING, HOLDS_SLOT
 from foretop_core.rules.phases import WAITING as WAITING_PHASES
 from foretop_core.store import Store
@@ -30,7 +29,17 @@ from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, phase_tone, run_mark
 from foretop_core.tables.engine.view import Column, View, plain
-from foretop_core.tables.resources.runs import FROM, PHASE, brief_names, percent, progress_bar, progress_text, took
+from foretop_core.tables.resources.runs import (
+    FROM,
+    PHASE,
+    brief_names,
+    held_tone,
+    held_words,
+    percent,
+    progress_bar,
+    progress_text,
+    took,
+)
 from foretop_core.tables.text import times
 
 RUNNING, WAITING, RESTORES = "RUNNING", "WAITING", "RESTORES"
@@ -160,23 +169,14 @@ def run_eta(run: Run, render: RenderContext) -> str:
     facts = render.facts(run)
     held = times.short(facts.held_for) if facts.held_for is not None else ""
     match facts.state:
-        case RunState.ENDED:
-            return ""
-        case RunState.NOT_KNOWN:
-            return NOT_KNOWN_YET
-        case RunState.SERVER_SILENT:
-            return f"{facts.server.word} {held}"
-        case RunState.STORAGE_HANGS | RunState.STALLED:
-            return f"stalled {held}"
-        case RunState.REFUSED:
-            return "refused"
         case RunState.WAITS:
             return _starts(facts, render)
         case RunState.WAITS_FOR_VOLUME:
             return _after_volume(facts, held, render)
         case RunState.RUNS:
             return _ends(facts, render)
-    assert_never(facts.state)
+        case _:
+            return held_words(facts)
 
 
 def _starts(facts: RunFacts, render: RenderContext) -> str:
@@ -257,36 +257,25 @@ def _at_tone(run: Run, render: RenderContext) -> Tone:
     return Tone.PLAIN if has_ended(run) or render.facts(run).state is not RunState.RUNS else Tone.BRIGHT
 
 
-_HELD = (RunState.NOT_KNOWN, RunState.SERVER_SILENT, RunState.STORAGE_HANGS, RunState.STALLED, RunState.REFUSED)
-
-
 def _progress(run: Run, render: RenderContext) -> str:
     """How far it is; of one that does not get on, for how long; how it ended, where that was not well."""
     if has_ended(run):
         return "" if run.phase == "Completed" else run.phase
     facts = render.facts(run)
-    if facts.state in _HELD:
-        return run_eta(run, render)
+    if held := held_words(facts):
+        return held
     return "" if facts.state is RunState.WAITS else progress_text(run, facts.data)
 
 
 def _progress_tone(run: Run, render: RenderContext) -> Tone:
-    if has_ended(run):
-        return phase_tone(run.phase)
-    match render.facts(run).state:
-        case RunState.STALLED | RunState.REFUSED | RunState.STORAGE_HANGS | RunState.SERVER_SILENT:
-            return Tone.WARN
-        case RunState.NOT_KNOWN:
-            return Tone.DIM
-        case _:
-            return Tone.PLAIN
+    return phase_tone(run.phase) if has_ended(run) else held_tone(render.facts(run))
 
 
 def _progress_drawing(run: Run, render: RenderContext) -> Drawing | None:
     if has_ended(run):
         return _length_bar(run, render)
     facts = render.facts(run)
-    if facts.state in _HELD:
+    if held_words(facts):
         return None
     if facts.state is not RunState.WAITS:
         return progress_bar(run, facts.data)

@@ -19,19 +19,22 @@ from foretop_core.rules.facts.run_facts import (
     DataProgress,
     OwnerKind,
     Run,
+    RunFacts,
+    RunState,
     goes_into,
     has_ended,
     owner_of,
     run_length,
     waited,
 )
+from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import MOVES_DATA, WAITING
 from foretop_core.store import Store
 from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, phase_briefs, phase_tone, run_mark
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, phase_briefs, phase_tone, run_mark
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.text import times
 
@@ -158,6 +161,29 @@ def items_done(run: Run) -> str:
 def percent(run: Run) -> str:
     progress = run.status.progress
     return f"{100 * progress.done // progress.total_items}%" if progress and progress.total_items else ""
+
+
+def held_words(facts: RunFacts) -> str:
+    """`stalled 18m`, `down 5m`, `refused`: what is said of an open run that does not get on; "" for any other."""
+    held = times.short(facts.held_for) if facts.held_for is not None else ""
+    match facts.state:
+        case RunState.NOT_KNOWN:
+            return NOT_KNOWN_YET
+        case RunState.SERVER_SILENT:
+            return f"{facts.server.word} {held}"
+        case RunState.STORAGE_HANGS | RunState.STALLED:
+            return f"stalled {held}"
+        case RunState.REFUSED:
+            return "refused"
+        case RunState.ENDED | RunState.WAITS | RunState.WAITS_FOR_VOLUME | RunState.RUNS:
+            return ""
+    assert_never(facts.state)
+
+
+def held_tone(facts: RunFacts) -> Tone:
+    if not held_words(facts):
+        return Tone.PLAIN
+    return Tone.DIM if facts.state is RunState.NOT_KNOWN else Tone.WARN
 
 
 def progress_text(run: Run, data: DataProgress) -> str:
