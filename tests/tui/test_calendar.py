@@ -535,9 +535,11 @@ async def test_a_paused_lane_says_when_it_would_run_and_a_broken_one_why_not() -
         assert 'It does not run: end of range (8) above maximum (7): "8".' in words_of(shown)
         assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "cassandra"))
         await shown.idle()
-        assert "03:00, every 30 minutes, if it were not paused" in words_of(shown)
+        assert "Would at once, then 03:00, every 30 minutes, if it were not paused" in words_of(shown)
         await shown.press("home")
-        assert "Overdue since 02:00" in words_of(shown)
+        assert re.search(r"Runs since 01:00.* Next 03:00, .* Overdue since 02:00", words_of(shown)), (
+            "the run at work first"
+        )
 
 
 async def test_time_passes_and_now_stays_at_a_quarter() -> None:

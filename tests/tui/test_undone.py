@@ -36,7 +36,7 @@ async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_i
         await at.shown.until(lambda: at.object("Schedule", "orders-hourly")["spec"].get("paused") is True)
         await at.see("patched", " · put back by argocd-controller at ")
         assert at.shown.text.count("put back by") == 1, "it is said once"
-        await at.shown.until(lambda: "unpauses these schedules again" not in at.shown.text)
+        await at.shown.until(lambda: "again, and no other" not in at.shown.text)
         await at.shown.press("escape")
         await at.shown.until(lambda: any("put back by argocd-controller" in text for _, text in at.shown.app.told))
         assert not at.object("Schedule", "orders-hourly")["spec"].get("paused")

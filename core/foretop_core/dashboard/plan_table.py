@@ -227,7 +227,7 @@ def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piec
     parts = [(running, "running", Tone.RUNNING), (len(unfinished) - running, "waiting", Tone.WAITING)]
     told = [Piece(f"{count} {word}", tone) for count, word, tone in parts if count]
     if not told:
-        said.append(Piece("No backup is running."))
+        said.append(Piece(f"No backup of {'this schedule' if len(effects) == 1 else 'these schedules'} is running."))
     else:
         verb = "goes" if len(unfinished) == 1 else "go"
         noun = "backups" if max(running, len(unfinished) - running) > 1 else "backup"

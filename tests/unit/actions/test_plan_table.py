@@ -138,7 +138,7 @@ def test_a_running_backup_has_the_progress_that_the_queue_shows() -> None:
 
 def test_a_pause_without_an_end_says_what_a_day_costs() -> None:
     table = table_of(snapshot_of(schedule("a", "0 * * * *", last="02:00:03")), until=None)
-    assert table.text == "No end given: 24 runs are missed in 24 hours. No backup is running."
+    assert table.text == "No end given: 24 runs are missed in 24 hours. No backup of this schedule is running."
 
 
 def test_unpausing_many_says_for_each_whether_a_backup_starts_now() -> None:

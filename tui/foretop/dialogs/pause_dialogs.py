@@ -233,8 +233,9 @@ class PauseDialog(ActionDialog):
         done = [one for one in self.reports() if one.result.outcome is Outcome.DONE and not one.undone]
         paused = sum(one.result.step.target not in self._again for one in done)
         if paused:
-            these = "these schedules" if paused == len(done) else f"the {humanize.count(paused, self.noun)} paused now"
-            yield paragraph(f"{key_name(RESUME)} unpauses {these} again, and no others.")
+            them = "this schedule" if paused == 1 else "these schedules"
+            these = them if paused == len(done) else f"the {humanize.count(paused, self.noun)} paused now"
+            yield paragraph(f"{key_name(RESUME)} unpauses {these} again, and no other{'s' if paused > 1 else ''}.")
 
     def _window(self) -> PauseRequest:
         """Reads the fields; those paused already get what differs from the text that a field began with."""

@@ -12,6 +12,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, Schedule
 from foretop_core.models.kinds import PRESCALED
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
 from foretop_core.rules.night.ranges import SURE
 from foretop_core.rules.primer import PrimerError, warmups
 from foretop_core.rules.primer.prescaler_emulation import is_always_warm
@@ -66,21 +67,24 @@ def lane_line(item: TimelineItem, name: str, words: LaneWords | None, state: Das
 
 def _next(item: TimelineItem, state: DashboardState) -> str:
     """The next run of a lane of which nothing is foreseen, and what keeps it from being made."""
-    now, zone, resource = state.now(item.key.context), state.zone_of(item.key), state.store.get(item.key)
+    now, zone, facts = state.now(item.key.context), state.zone_of(item.key), _facts(item, state)
     runs = next_runs(item, now, 1) if item.expression else ()
     if not runs:
         return ""
-    render = state.render_context(item.key.context)
-    facts = render.schedule(resource) if isinstance(resource, Schedule) else None
     if item.paused:
         pause = facts.pause if facts is not None else None
         end = f" until {when(pause.until, now, zone)}" if pause is not None and pause.until is not None else ""
-        return f" paused{end}; would run {when(runs[0], now, zone)}"
+        return f" paused{end}; would run {'at once' if _is_kept_back(facts) else when(runs[0], now, zone)}"
     if facts is None or not facts.obstacle:
         return f" next {when(runs[0], now, zone)}"
     late = facts.overdue
     due = f"overdue since {when(late.since, now, zone)}" if late is not None else f"due {when(runs[0], now, zone)}"
-    return f" {due}, {render.text(facts.obstacle, facts.schedule)}"
+    return f" {due}, {state.render_context(item.key.context).text(facts.obstacle, facts.schedule)}"
+
+
+def _is_kept_back(facts: ScheduleFacts | None) -> bool:
+    """True if its pause alone keeps a run back that is due: unpaused, it would be made at once."""
+    return facts is not None and facts.pause is not None and facts.unpausing(Choice.LEAVE).at_once
 
 
 def _start(words: LaneWords) -> str:
@@ -99,8 +103,10 @@ def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: Das
         said.append(
             paragraph(f"backups that wait or run, and those that ended in the last {hours} hours", label="Counts")
         )
-    if item.expression:
-        said += _due(item, state)
+    # A backup that waits or runs already was due before; what is due next stands below it.
+    is_made = words is not None and bool(words.starts) and not words.due
+    if item.expression and not is_made:
+        said += _due(item, state, "Due")
     if words is not None:
         if words.run:
             said.append(paragraph(words.run, label="Backup"))
@@ -113,6 +119,8 @@ def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: Das
         if words.ends:
             by = f", {SURE} by {words.by}" if words.by else ""
             said.append(Paragraph((span(words.ends, bold=True), span(by)), "Ends"))
+    if item.expression and is_made:
+        said += _due(item, state, "Next")
     if usual:
         said.append(paragraph(usual, label="Usual"))
     if words is not None and words.company:
@@ -120,16 +128,22 @@ def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: Das
     return (*said, *_warming(item, state))
 
 
-def _due(item: TimelineItem, state: DashboardState) -> list[Paragraph]:
+def _due(item: TimelineItem, state: DashboardState, label: str) -> list[Paragraph]:
     now, zone, parsed = state.now(item.key.context), state.zone_of(item.key), item.parsed
     runs = next_runs(item, now, 1)
     meaning = "" if isinstance(parsed, CronError) else parsed.describe()
     if not runs:
-        return [paragraph("no upcoming run within the next five years", Tone.WARN, label="Due")]
+        return [paragraph("no upcoming run within the next five years", Tone.WARN, label=label)]
     at = f"{when(runs[0], now, zone)}{_name(runs[0], item, state)}"
     if item.paused:
-        return [paragraph(f"{at}, {meaning}, if it were not paused", Tone.DIM, label="Would")]
-    return [paragraph(f"{at}, {meaning}", label="Due"), *_hindrance(item, state)]
+        first = "at once, then " if _is_kept_back(_facts(item, state)) else ""
+        return [paragraph(f"{first}{at}, {meaning}, if it were not paused", Tone.DIM, label="Would")]
+    return [paragraph(f"{at}, {meaning}", label=label), *_hindrance(item, state)]
+
+
+def _facts(item: TimelineItem, state: DashboardState) -> ScheduleFacts | None:
+    resource = state.store.get(item.key)
+    return state.render_context(item.key.context).schedule(resource) if isinstance(resource, Schedule) else None
 
 
 def lane_pane(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
@@ -159,22 +173,21 @@ def _coming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
         return (paragraph("No upcoming run within the next five years.", Tone.WARN),)
     listed = f"{'  '.join(when(run, now, zone) for run in runs)}{_name(runs[0], item, state)}"
     if item.paused:
+        listed = f"at once  {listed}" if _is_kept_back(_facts(item, state)) else listed
         return (paragraph(f"{listed}  if it were not paused", Tone.DIM, label="Would"),)
     return (paragraph(f"{times.until(runs[0] - now)}: {listed}", label="Next"), *_hindrance(item, state))
 
 
 def _hindrance(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
     """Why its next run is late, or may not be made."""
-    now, zone = state.now(item.key.context), state.zone_of(item.key)
-    resource = state.store.get(item.key)
-    if not isinstance(resource, Schedule):
+    now, zone, facts = state.now(item.key.context), state.zone_of(item.key), _facts(item, state)
+    if facts is None:
         return ()
     render = state.render_context(item.key.context)
-    facts = render.schedule(resource)
-    late, obstacle = facts.overdue, render.text(facts.obstacle, resource)
+    late, obstacle = facts.overdue, render.text(facts.obstacle, facts.schedule)
     if late is not None:
         since = f"since {when(late.since, now, zone)}{_name(late.since, item, state)}"
-        why = f", {obstacle}." if obstacle else f": {render.text(late.sentence, resource)}."
+        why = f", {obstacle}." if obstacle else f": {render.text(late.sentence, facts.schedule)}."
         return (Paragraph((span(since, Tone.BAD), span(why)), "Overdue"),)
     return (paragraph(f"{obstacle}.", Tone.WARN, label=" "),) if obstacle else ()
 

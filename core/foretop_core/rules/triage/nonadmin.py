@@ -47,7 +47,7 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
             accepted.reason if accepted else "",
             snapshot.ref(request) if request else None,
             raw=f"{accepted.reason}: {message}" if accepted else message,
-            group="" if request else "refused for a field of its spec",
+            group="" if request else "refused for a field of the spec",
         )
 
 
