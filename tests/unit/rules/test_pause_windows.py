@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from foretop.panes.schedule_pane import schedule_pane
 from foretop_core.models import Schedule
 from foretop_core.rules.facts.pause_facts import pause_summary
 from foretop_core.rules.pauses import (
@@ -20,6 +21,7 @@ from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.tables.resources.findings import subject_text
 from tests.objects import NOW, at, location, schedule
 from tests.unit.rules.test_triage import findings, snapshot
+from tests.unit.tables.test_views import Shown
 
 
 def paused(
@@ -180,3 +182,13 @@ def test_a_schedule_paused_for_long_has_the_reason_and_the_end() -> None:
     there = snapshot(location(), paused("a", until="2026-11-30T04:30:00Z"), running())
     (found,) = [each for each in triage(there, later).findings if each.code == "schedule-paused-long"]
     assert "by maria: CHG-4711; meant until 30 Nov 04:30Z" in render(found.evidence, later)
+
+
+def test_the_pane_of_one_in_a_window_tells_the_key_for_it_from_the_key_for_all() -> None:
+    shown = Shown("schedules", [paused("a"), paused("b"), paused("alone", "ff"), running()])
+    panes = {
+        key.name: " ".join(piece.text for one in schedule_pane(row, shown.render_context()) for piece in one.spans)
+        for key, row in shown.model.ordered()
+    }
+    assert "1 of 2 in this window: s changes this one alone, U resumes all." in panes["a"]
+    assert not any("in this window" in panes[name] for name in ("alone", "running"))

@@ -5,11 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from itertools import takewhile
 
+from foretop.bindings import RESUME, key_name
 from foretop.panes.run_chart_pane import run_chart_lines, signs_in_words
 from foretop.widgets.paragraphs import Paragraph, beside, paragraph, span
+from foretop_core.actions.planners.pausing import CHANGE_PAUSE
 from foretop_core.cron import quoted
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.pause_facts import pause_windows
 from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
 from foretop_core.rules.facts.schedule_runs import SHOWN_RUNS
@@ -29,7 +32,8 @@ def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph,
     """Says what is wrong first, in the colour of its state; then what happens, then how it is set up."""
     facts = render.schedule_facts(entry)
     body = _unpausing(facts, render) if entry.schedule.spec.paused else _running(facts, render)
-    return *_statement(facts, render), *body, *_last(facts, render), *_set_up(facts), *_foretold(facts, render)
+    said = (*_statement(facts, render), *_window(facts, render), *body)
+    return *said, *_last(facts, render), *_set_up(facts), *_foretold(facts, render)
 
 
 def schedule_page(entry: ScheduleRow, render: RenderContext, cells: int, *, is_wide: bool) -> tuple[Paragraph, ...]:
@@ -189,6 +193,15 @@ def _paused(facts: ScheduleFacts, render: RenderContext) -> str:
     why = f" ({paused.why})" if paused.why else ""
     until = f"; meant until {render.time(paused.until, facts.schedule)}" if paused.until else ""
     return f"{since}{who}{why}{until}"
+
+
+def _window(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
+    """Tells one key for this schedule from the other for all that were paused with it."""
+    mine = [one for one in pause_windows(render.snapshot.schedules) if facts.schedule in one.schedules]
+    if not mine or (count := len(mine[0].schedules)) == 1:
+        return ()
+    keys = f"{CHANGE_PAUSE.key} changes this one alone, {key_name(RESUME)} resumes all"
+    return (paragraph(f"1 of {count:,} in this window: {keys}.", Tone.DIM),)
 
 
 def _unpausing(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
