@@ -1414,7 +1414,7 @@ def _(seen: Surfaces) -> Stated:
 
 @states("next run for a namespace", "get schedules -o json")
 def _(seen: Surfaces) -> Stated:
-    """The first of those that cover it, are not paused and make backups."""
+    """The first of those that cover it, are not paused, and whose backups are not refused."""
     schedules = {_subject(key): item for key, item in seen.items("schedules").items()}
     signs = {_subject(key): row["next"] for key, row in seen.rows("schedules").items()}
     for key, item in seen.items("protection").items():
@@ -1422,7 +1422,10 @@ def _(seen: Surfaces) -> Stated:
         runs = [
             schedules[one]["nextRun"]
             for one in covers
-            if one in schedules and schedules[one]["nextRun"] and signs[one] not in ("invalid cron", "refused")
+            if one in schedules
+            and schedules[one]["nextRun"]
+            and not schedules[one]["refusal"]
+            and signs[one] not in ("invalid cron", "refused")
         ]
         if runs and item["exists"] is not False:
             yield _subject(key), at(min(runs))
