@@ -613,7 +613,7 @@ async def test_the_words_of_the_night_go_on_below_where_a_row_is_free(size: tupl
         assert page is not None
         pane = page.query_one("#pane" if size == SMALL else "#night", TextPane)
         await until_beats(shown, lambda: "Paused" in pane.text)
-        told = f"5 schedules: {names[0]}, {names[1]}, {names[2]} and 2 more; played as paused all night, whatever end"
+        told = f"5 schedules, all night: {names[0]}, {names[1]}, {names[2]} and 2 more"
         assert told in " ".join(pane.text.split())
 
 

@@ -234,10 +234,9 @@ def _not_made(shown: ServerNight) -> Iterator[WordLine]:
 def _paused(names: Sequence[str]) -> WordLine | None:
     if not names:
         return None
-    told = f"{humanize.count(len(names), 'schedule')}: {humanize.join(list(names), 3)}"
-    # Nothing resumes by itself, so nobody can say what a planned end brings.
-    night = Phrase("; played as paused all night, whatever end is planned", Tone.WARN)
-    return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told), night), 1)
+    # Nothing resumes by itself: whatever end is planned, they are played as paused.
+    told = f"{humanize.count(len(names), 'schedule')}, all night: {humanize.join(list(names), 3)}"
+    return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told)), 1)
 
 
 def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
