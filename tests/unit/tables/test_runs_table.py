@@ -272,5 +272,5 @@ def test_a_restore_says_where_it_went(spec: dict[str, Any], cell: str, pane: str
     made = from_builtins(Restore, body)
     table = Shown("restores", [made])
     assert table.cells("into")["one"].text == cell
-    said = restore_pane(made, table.render_context())[-1]
+    said = restore_pane(made, table.render_context())[1]
     assert (said.label, "".join(piece.text for piece in said.spans)) == ("Into", pane)

@@ -124,7 +124,8 @@ def restore_pane(restore: Restore, render: RenderContext) -> tuple[Paragraph, ..
     spec = restore.spec
     origin = f"backup {spec.backup_name}" if spec.backup_name else f"the newest backup of {spec.schedule_name}"
     into = humanize.join(goes_into(spec), 6) or "the namespaces of the backup"
-    return (*_run(restore, render), paragraph(origin, label="From"), paragraph(into, label="Into"))
+    head, *rest = _run(restore, render)
+    return (head, paragraph(into, label="Into"), *rest, paragraph(origin, label="From"))
 
 
 def _run(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
