@@ -22,8 +22,9 @@ from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.timeline import Timeline
 from foretop_core.actions.forecast_file import forecasts_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
-from foretop_core.models.kinds import PRESCALED, SCHEDULE
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, PRESCALED, SCHEDULE, Kind
 from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
 from foretop_core.rules.night.night import ForeseenRun, Foresight
 from foretop_core.rules.night.reckoning import ToldRun
@@ -41,6 +42,20 @@ def _foresees_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A change makes another night at the next beat, whatever the one before has cost."""
     monkeypatch.setattr(calendar_page, "_SOONEST", 0.0)
     monkeypatch.setattr(calendar_page, "_SHARE", 0)
+
+
+@pytest.mark.parametrize("kind", [BACKUP, DEPLOYMENT])
+async def test_the_night_is_not_known_while_first_lists_come_in_and_is_played_as_soon_as_they_have(kind: Kind) -> None:
+    source = FilledSource(troubled())
+    health, scope = source.store.health, WatchScope("prod-eu", kind, "not-listed-yet")
+    health.report(scope, WatchHealth(WatchState.SYNCING, NOW, seen=3, expected=14))
+    async with screen(source, size=MIDDLE) as shown:
+        await shown.press("5")
+        await shown.until(lambda: "Not known yet: lists are loading." in shown.text)
+        assert "Peak" not in shown.text
+        health.report(scope, WatchHealth(WatchState.LIVE, NOW))
+        await shown.until(lambda: "Peak" in shown.text)
+        assert "Not known yet" not in shown.text
 
 
 def prescaled(name: str, cron: str, minutes: int) -> PreScaledCronJob:

@@ -135,6 +135,10 @@ class WatchHealthRegistry(msgspec.Struct):
         entry = self._entries.get(scope)
         return entry is None or (entry.health.state is WatchState.SYNCING and not entry.was_listed)
 
+    def awaits_lists(self, context: str) -> bool:
+        """True if the first list of any kind is still coming in."""
+        return any(self.is_first_list(scope) for scope, _ in self.watches(context) if not scope.selector)
+
     def contexts(self) -> Mapping[str, ContextHealth]:
         """Every cluster in the order in which it was first reported."""
         grouped: dict[str, dict[WatchScope, _Entry]] = {}

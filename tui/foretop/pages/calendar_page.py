@@ -31,6 +31,7 @@ from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import run_length, usual_length, usual_sample
+from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.humanize import count, join
 from foretop_core.rules.night.night import FEWEST_DRAWS, foresight
 from foretop_core.rules.night.past_runs import past_runs
@@ -95,6 +96,9 @@ _SIGNS_LINE = WordLine(
     "Signs",
     tuple(piece for sign, tone, word in _SIGNS for piece in (Phrase(sign.glyph, tone), Phrase(f" {word} "))),
 )
+
+
+_LOADING = WordLine("Night", (Phrase(f"{NOT_KNOWN_YET.capitalize()}: lists are loading.", Tone.DIM),), 9)
 
 
 class CalendarPage(FilterablePage):
@@ -167,13 +171,14 @@ class CalendarPage(FilterablePage):
     def _look_ahead(self, state: DashboardState, timeline: TimelineModel) -> None:
         """Foresees the nights of which something has changed, or whose clock has entered another cell.
 
-        What was never foreseen is at once; what was, at most as often as its cost allows.
+        What was never foreseen is at once, when all lists are in; what was, at most as often as its cost allows.
         """
         for length in (_WEEK, _DAY) if self.lanes.needs_week else (_DAY,):
             due = [
                 server
                 for server in timeline.servers()
-                if self._foreseen.get((server, length)) != self._stamp(server, state, timeline)
+                if not state.store.health.awaits_lists(server[0])
+                and self._foreseen.get((server, length)) != self._stamp(server, state, timeline)
             ]
             if time.monotonic() < self._next_look.get(length, 0.0):
                 due = [server for server in due if (server, length) not in self._foreseen]
@@ -334,9 +339,10 @@ class CalendarPage(FilterablePage):
 
     def _told(self, state: DashboardState) -> tuple[WordLine, ...]:
         """The night's words, made again with another night or another minute."""
-        night = self.lanes.night
+        night, key = self.lanes.night, self.lanes.cursor
         if night is None:
-            return ()
+            is_loading = key is not None and state.store.health.awaits_lists(key.context)
+            return (_LOADING,) if is_loading else ()
         now = state.now(night.context)
         window = state.thresholds.window
         hard = state.told.warning(*night.server) if state.told is not None else ""
