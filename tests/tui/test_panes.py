@@ -126,7 +126,7 @@ async def test_table_and_pane_have_a_fixed_share_whatever_row_is_under_the_curso
 
 
 async def test_a_key_leads_into_the_pane_where_it_does_not_fit_and_back() -> None:
-    async with screen() as shown:
+    async with screen(size=(80, 20)) as shown:
         await shown.press("2")
         await shown.on(shown.source.key(SCHEDULE, "velero", "etcd-hourly"))
         page = shown.app.main_screen.page

@@ -199,7 +199,9 @@ class TablePage(FilterablePage):
             self._frame("#pane-top", self._pane_title(), _listed(stale, hint, count), framed, in_pane)
 
     def _frame(self, name: str, left: Line, right: Line, framed: bool, focused: bool) -> None:
-        self.query_one(name, FrameLine).show(left, right, framed=framed, focused=focused)
+        # A page that is being closed has lost its lines already when its focus goes.
+        for line in self.query(name).results(FrameLine):
+            line.show(left, right, framed=framed, focused=focused)
 
     def _title(self) -> Line:
         """`Schedules 39  ✗1 ▲2`: how many rows, and of how many the state is not good."""

@@ -151,6 +151,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="schedules",
+        pane_grows=True,
         tells=_pane("schedule_pane:schedule_pane"),
         tells_more=_pane("schedule_pane:schedule_runs"),
         ends_with_chart=True,
@@ -260,6 +261,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="storage",
+        pane_grows=True,
         tells=_pane("storage_pane:place_pane"),
         empty="No storage locations. Velero needs one to write to: velero backup-location create, or OADP's DPA.",
         least_with_pane=_ANY_LINES,
@@ -303,6 +305,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="protection",
+        pane_grows=True,
         shows_keys_beside=True,
         tells=_pane("protection_pane:protection_pane"),
         empty="No namespaces with backups or schedules. One is listed when a schedule covers it or a backup has it.",
