@@ -26,6 +26,7 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig, ExecConfig, Impersonation
 from foretop_core.kube.connection.connection_errors import Unauthenticated, Unreachable
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
+from tests.wire.raw_server import raw_server
 
 NOW = datetime(2026, 11, 15, 3, 0, tzinfo=UTC)
 AUTHORITY, STRANGER = trustme.CA(), trustme.CA()
@@ -307,12 +308,13 @@ async def test_a_proxy_is_gone_through_with_tls_to_the_server_inside() -> None:
         asked.append(head.split()[1])
         host, port = head.split()[1].decode().split(":")
         inside_reader, inside_writer = await asyncio.open_connection(host, int(port))
-        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
-        await asyncio.gather(_pump(reader, inside_writer), _pump(inside_reader, writer))
+        try:
+            writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            await asyncio.gather(_pump(reader, inside_writer), _pump(inside_reader, writer))
+        finally:
+            inside_writer.transport.abort()
 
-    proxy = await asyncio.start_server(tunnel, "127.0.0.1", 0)
-    port = proxy.sockets[0].getsockname()[1]
-    async with proxy, trusted("elsewhere", seen) as url:
+    async with raw_server(tunnel) as port, trusted("elsewhere", seen) as url:
         plain = certified(url, "alice")
         config = replace(plain, proxy=f"http://127.0.0.1:{port}", tls_server_name="api.example.test")
         client = client_for(config, [config])

@@ -30,6 +30,7 @@ from foretop_core.rules.snapshot import VeleroInfo
 from foretop_core.store import Store
 from foretop_demo import LocalApiServer, Rule, User
 from tests.wire.faulty_server import RoughServer, serving
+from tests.wire.raw_server import raw_server
 from tests.wire.watching import PATIENCE, Noticed
 from tests.wire.watching import connect as connect_to
 
@@ -185,9 +186,10 @@ async def test_an_answer_from_something_else_than_an_api_server_is_that_kinds_he
         await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(login_page, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    async with server, watched(client_of_nowhere(tmp_path, f"http://127.0.0.1:{port}"), NAB) as found:
+    async with (
+        raw_server(login_page) as port,
+        watched(client_of_nowhere(tmp_path, f"http://127.0.0.1:{port}"), NAB) as found,
+    ):
         await found.until({("nonadminbackups", ""): WatchState.STALE}, found.scopes)
 
 

@@ -6,7 +6,7 @@ import asyncio
 import json
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -19,6 +19,7 @@ from foretop_core.clock import ManualClock
 from foretop_core.kube.connection.config import OidcConfig
 from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.connection.oidc_refresh import MOST_ANSWER, MOST_SAID, refresh
+from tests.wire.raw_server import raw_server
 from tests.wire.test_auth import _listening, guarded
 from tests.wire.test_oidc import AUTHORITY, CERTIFICATE, FRESH, NOW, Provider, clients, running, signed_in, token
 
@@ -208,11 +209,9 @@ async def test_a_provider_that_hangs_up_is_asked_once() -> None:
         nonlocal heard
         heard += 1
         writer.close()
-        with suppress(ConnectionError):
-            await writer.wait_closed()
 
-    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
-        issuer = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with raw_server(hang_up) as port:
+        issuer = f"https://127.0.0.1:{port}"
         with pytest.raises(Unauthenticated, match=r"cannot be renewed: 127\.0\.0\.1:") as caught:
             await asyncio.to_thread(refresh, OidcConfig("me", Path("config"), "", "r", issuer))
         await asyncio.sleep(0.1)
