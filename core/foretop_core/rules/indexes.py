@@ -79,7 +79,7 @@ class Index(Generic[M]):
 
 
 class SubsetIndex(Generic[M]):
-    """The objects of one model of which something holds."""
+    """The objects of one model that pass a test, by context."""
 
     def __init__(self, model: type[M], holds: Callable[[M], bool]) -> None:
         self.model = model

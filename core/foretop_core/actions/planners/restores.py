@@ -74,7 +74,7 @@ def offered_mapping(backup: Backup) -> dict[str, str]:
 
 
 def restored(backup: Backup, request: RestoreRequest, now: datetime) -> str:
-    """The items of a backup that a request restores: nobody has counted those of a part of it."""
+    """The items of a backup that a request restores; the number of a part is not known, so the whole is named."""
     held, more, names = backup.spec.included_namespaces, request.more, _taken(backup, request)
     noun = "namespace" if len(names) == 1 else "namespaces"
     what = f"{noun} {humanize.join(names)}" if "*" not in names else "all namespaces"

@@ -219,12 +219,12 @@ def _moment(arrival: Arrival) -> float:
 
 
 def _goes_on(lasted: float, share: float) -> float:
-    """For how long something goes on of which only is known how long it has lasted; in this share it ends sooner."""
+    """How much longer something lasts, judged only by how long it has lasted; in this share of cases it ends sooner."""
     return lasted * float((1 - share) ** (-1 / _GOES_ON) - 1)
 
 
 def _rate(random: Random, came: range) -> float:
-    """So many tell how often they come only about: each course has a rate of its own."""
+    """A rate drawn for one course: how often they come is known only roughly, the less the fewer have come."""
     return random.gammavariate(len(came), 1 / len(came)) if came else 0.0
 
 
