@@ -56,6 +56,17 @@ def test_the_severity_of_an_acknowledged_finding_is_dim() -> None:
     assert {row.mark.value: row.cells[0].tone for row in rows} == {"✗": Tone.BAD, "✓": Tone.DIM}
 
 
+def test_of_a_new_error_since_when_it_is_there_is_bright() -> None:
+    new, old = finding("overdue", Severity.ERROR, "new"), finding("overdue", Severity.ERROR, "old", minutes=10)
+    warning, never = finding("overdue", Severity.WARNING, "warning"), finding("overdue", Severity.ERROR, "never", None)
+    by_maria = Acknowledgement(finding=new.id, by="maria", at=NOW, severity=Severity.ERROR, statement="late", reason="")
+    table = triage_table(
+        new, old, warning, never, replace(finding("late", Severity.ERROR, "known"), acknowledged=by_maria)
+    )
+    rows = {row.key.name: row.cells[1].tone for row in table.paint(0, 9)}
+    assert [name for name, tone in rows.items() if tone is Tone.BRIGHT] == [new.id]
+
+
 def test_the_worst_and_oldest_finding_comes_first() -> None:
     table = triage_table(
         finding("note", Severity.NOTE, "c"),

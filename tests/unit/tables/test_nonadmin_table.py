@@ -14,6 +14,7 @@ from foretop_core.rules.triage import triage
 from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.engine.view import pieces
 from tests.objects import NOW, backup, condition, nab, nar, restore
 from tests.unit.tables.test_storage_table import standings
 from tests.unit.tables.test_views import Shown, velero
@@ -67,6 +68,22 @@ def test_a_row_says_whether_it_was_refused_waits_or_runs(
     assert [row.mark.value for row in table.rows()] == [mark]
     assert table.cells("phase")["x"].tone is tone
     assert standings(table) == {"x": standing}
+
+
+def test_each_condition_has_the_colour_of_its_sign() -> None:
+    table = Shown("nonadmin", [nab("x", conditions=[*_YES, condition("Queued", "False", "Full")])])
+    cell, column = table.cells("conditions")["x"], next(one for one in table.model.columns if one.name == "conditions")
+    assert [(one.text, one.tone) for one in pieces(cell, column, 4)] == [
+        ("✓", Tone.GOOD),
+        ("✗", Tone.BAD),
+        ("·", Tone.DIM),
+        (" ", Tone.PLAIN),
+    ]
+
+
+def test_the_number_of_errors_has_the_colour_of_the_phase() -> None:
+    table = Shown("nonadmin", [mine("a", 1), run("v-1", "u-1", "PartiallyFailed", errors=2)])
+    assert [(cell.text, cell.tone) for cell in table.cells("progress").values()] == [("2 errors", Tone.WARN)]
 
 
 def test_a_row_has_the_phase_of_its_velero_object_in_its_colour() -> None:

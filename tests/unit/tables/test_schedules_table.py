@@ -113,6 +113,15 @@ def _window(until: str) -> dict[str, Any]:
     return {"annotations": {f"foretop.io/{name}": text for name, text in notes.items()}}
 
 
+def test_a_location_that_refuses_backups_is_bad_in_the_row_of_each_schedule_that_writes_to_it() -> None:
+    lost, kept = location("offsite", "Unavailable"), location("default", "Available")
+    table = _one(lost, kept, schedule("a", template={"storageLocation": "offsite"}), schedule("b"))
+    assert {name: (cell.text, cell.tone) for name, cell in table.cells("to").items()} == {
+        "a": ("offsite", Tone.BAD),
+        "b": ("default", Tone.DIM),
+    }
+
+
 def test_a_paused_schedule_says_when_its_window_ends_or_what_it_would_do() -> None:
     table = _one(
         location(),
@@ -413,7 +422,7 @@ def test_cells_that_do_not_depend_on_the_time_are_made_once_for_an_entry() -> No
     table = _one(schedule("daily", last="02:00:03"))
     ((key, entry),) = list(table.model.table)
     assert isinstance(entry, ScheduleRow)
-    places = [at for at, column in enumerate(table.model.columns) if column.name in ("cron", "usual", "to")]
+    places = [at for at, column in enumerate(table.model.columns) if column.name in ("cron", "usual", "outcome")]
     first, second = (table.model.row(key, entry).cells for _ in range(2))
     assert len(places) == 3
     assert all(first[at] is second[at] for at in places)

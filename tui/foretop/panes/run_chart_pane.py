@@ -66,7 +66,8 @@ def run_chart(bars: Sequence[ChartBar], rows: int) -> list[tuple[ChartPiece, ...
             pieces.append(ChartPiece(f"{_EIGHTHS[max(0, min(8, height - below))]} ", run))
         lines.append(tuple(pieces))
     axis = [ChartPiece(f"{'':>{SCALE_CELLS - 1}}└")]
-    axis += [ChartPiece(f"{bar.sign or '─'}─", run if bar.sign else None) for run, bar in enumerate(bars)]
+    for run, bar in enumerate(bars):
+        axis += [ChartPiece(bar.sign, run), ChartPiece("─")] if bar.sign else [ChartPiece("──")]
     return [*lines, tuple(axis)]
 
 

@@ -137,7 +137,7 @@ def calm(state: DashboardState) -> list[Line]:
     )
     if any(state.pauses(context).needs_attention for context in state.contexts):
         head = (StatusGlyph.PAUSED, "Paused and overdue:")
-    lines: list[Line] = [(Span(f"{head[0].value} ", style_of(head[0].tone)), span(head[1], bold=True))]
+    lines: list[Line] = [(Span(f"{head[0].value} ", style_of(head[0].tone)), span(head[1], head[0].tone, bold=True))]
     for context in state.contexts:
         lines += [(), *([(span(context, bold=True),)] if len(state.contexts) > 1 else ())]
         lines += [(Span(f"{label:<{_LABEL}}", DIM), span(text)) for label, text in _healthy(state, context)]

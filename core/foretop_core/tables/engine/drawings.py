@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import msgspec
 
-from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text.terminal_text import cut_end, pad, width
 
 LEAST_BAR = 6
@@ -132,7 +132,17 @@ class RunStrip(msgspec.Struct, frozen=True):
         return tuple(found)
 
 
-Drawing = ShareBar | TimeBar | RunStrip
+class Signs(msgspec.Struct, frozen=True):
+    """Glyphs of states, each in its own colour."""
+
+    glyphs: tuple[StatusGlyph, ...]
+
+    def pieces(self, text: str, tone: Tone, cells: int, *, ascii: bool) -> tuple[Piece, ...]:
+        shown = self.glyphs[: max(0, cells)]
+        return (*(Piece(glyph.value, glyph.tone) for glyph in shown), Piece(" " * (cells - len(shown))))
+
+
+Drawing = ShareBar | TimeBar | RunStrip | Signs
 
 
 def run_level(length: timedelta | None, usual: timedelta | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar
 
 import msgspec
@@ -13,7 +13,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.sentences import render as render_text
 from foretop_core.rules.sentences import sort_key
-from foretop_core.rules.triage import Acknowledgement, Finding
+from foretop_core.rules.triage import Acknowledgement, Finding, Severity
 from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.json_items import Item
@@ -37,6 +37,7 @@ _MANY = {
 """Words that take more than an s where there are several."""
 _NOBODY = {"velero-": "velero", "window-": "window"}
 """What a finding is about that has no object, by how its code begins; the rest are about a queue."""
+_NEW = timedelta(minutes=10)
 _STATES_OF_SERVER = ("down:", "silent:")
 _SHORT = {kind.name: kind.short[0] for kind in KINDS if kind.short}
 
@@ -141,6 +142,12 @@ def _acknowledgement_item(found: Acknowledgement | None) -> Item | None:
     }
 
 
+def _since_tone(finding: Finding, render: RenderContext) -> Tone:
+    """A new error is bright: it is what is read first."""
+    is_new = finding.since is not None and render.now - finding.since < _NEW and finding.acknowledged is None
+    return Tone.BRIGHT if is_new and finding.severity is Severity.ERROR else Tone.PLAIN
+
+
 def _tone(finding: Finding, _: RenderContext) -> Tone:
     return Tone.DIM if finding.acknowledged is not None else severity_mark(finding.severity).tone
 
@@ -152,6 +159,7 @@ COLUMNS: tuple[Column[Finding], ...] = (
         "SINCE",
         lambda found, render: times.age(found.since, render.now),
         lambda found: found.since,
+        _since_tone,
         right=True,
         falls=True,
         cells=6,

@@ -15,7 +15,7 @@ from foretop_core.rules.facts.run_facts import Run, has_ended, live_positions
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
 from foretop_core.store import Change, Store
-from foretop_core.tables.engine.drawings import ShareBar
+from foretop_core.tables.engine.drawings import ShareBar, Signs
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import (
@@ -34,7 +34,7 @@ from foretop_core.tables.resources.runs import held_tone, held_words, items_bar,
 from foretop_core.tables.text import times
 
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
-_CONDITION_GLYPHS = {"True": StatusGlyph.TRUE.value, "False": StatusGlyph.BROKEN.value}
+_CONDITION_GLYPHS = {"True": StatusGlyph.TRUE, "False": StatusGlyph.BROKEN}
 
 
 class NonAdminRow(LastingNonAdminFacts, frozen=True):
@@ -195,9 +195,13 @@ def _name(entry: NonAdminRow) -> str:
     return f"{RESTORE_GLYPH} {entry.item.name}" if isinstance(entry.item, NonAdminRestore) else entry.item.name
 
 
-def _conditions(entry: NonAdminRow) -> str:
+def _conditions(entry: NonAdminRow) -> Signs:
     held = {condition.type: condition.status for condition in entry.item.state.conditions}
-    return "".join(_CONDITION_GLYPHS.get(held.get(kind, ""), StatusGlyph.UNSET.value) for kind in _CONDITIONS)
+    return Signs(tuple(_CONDITION_GLYPHS.get(held.get(kind, ""), StatusGlyph.UNSET) for kind in _CONDITIONS))
+
+
+def _conditions_text(entry: NonAdminRow) -> str:
+    return "".join(glyph.value for glyph in _conditions(entry).glyphs)
 
 
 def _stand(entry: NonAdminRow) -> str:
@@ -274,7 +278,9 @@ def _progress_drawing(entry: NonAdminRow, render: RenderContext) -> ShareBar | N
 
 def _progress_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
     run = entry.run
-    return held_tone(render.facts(run)) if run is not None and not has_ended(run) else Tone.PLAIN
+    if run is not None and not has_ended(run):
+        return held_tone(render.facts(run))
+    return phase_tone(entry.velero_phase) if entry.status is not None and entry.status.errors else Tone.PLAIN
 
 
 def _done(entry: NonAdminRow) -> float | None:
@@ -287,7 +293,15 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.item.namespace, from_middle=True),
     Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True),
     plain("phase", "PHASE", lambda entry: entry.item.phase or "New", tone=_phase_tone, cells=10),
-    plain("conditions", "AQD", _conditions),
+    Column(
+        "conditions",
+        "AQD",
+        lambda entry, _: _conditions_text(entry),
+        _conditions_text,
+        cells=3,
+        drawing=lambda entry, _: _conditions(entry),
+        lasts=True,
+    ),
     Column(
         "velero",
         "VELERO",

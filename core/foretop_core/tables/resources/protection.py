@@ -335,7 +335,7 @@ def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
 
 def _state_tone(row: ProtectionRow, render: RenderContext) -> Tone:
     mark = protection_mark(render.namespace(row.protection))
-    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
+    return Tone.PLAIN if mark is StatusGlyph.HEALTHY else mark.tone
 
 
 def _covers_briefs(row: ProtectionRow) -> tuple[str, ...]:

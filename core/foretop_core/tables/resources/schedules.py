@@ -422,10 +422,9 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         "to",
         "TO",
         lambda entry: entry.schedule.spec.template.storage_location or "default",
-        tone=lambda _entry, _render: Tone.DIM,
+        tone=lambda entry, render: Tone.BAD if render.schedule_facts(entry).refusal else Tone.DIM,
         cells=8,
         most=12,
-        lasts=True,
     ),
     Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),
     plain(
