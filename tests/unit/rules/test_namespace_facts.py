@@ -111,6 +111,19 @@ def test_copies_out_of_reach_are_counted_apart() -> None:
     assert facts(*_COVERED, copy("one", "team"), partial).copies_text == "1 good, 1 partial"
 
 
+def test_the_newest_copy_is_one_that_can_be_reached() -> None:
+    """A newer one in a location that Velero cannot use does not make the namespace protected."""
+    old, lost = copy("old", "team", age=timedelta(days=4)), copy("lost", "team", storage="offsite")
+    partial = copy("partial", "team", phase="PartiallyFailed")
+    found = facts(*_COVERED, location("offsite", "Unavailable"), old, lost)
+    assert found.newest_copy == old
+    assert (found.word, found.copies_text) == ("late", "1 good, 1 out of reach")
+    part = facts(*_COVERED, location("offsite", "Unavailable"), partial, lost)
+    assert (part.newest_copy, part.word, part.why) == (partial, "partial", "no copy in reach has all of it")
+    assert part.copies_text == "0 good, 1 partial, 1 out of reach"
+    assert facts(*_COVERED, location("offsite"), old, lost).newest_copy == lost
+
+
 @pytest.mark.parametrize(
     ("tried", "taken", "told"), [(0, 0, "snapshot"), (3, 3, "snapshot, 3"), (3, 2, "snapshot, 2 of 3")]
 )

@@ -244,7 +244,7 @@ def test_the_item_of_a_namespace_has_its_copies_and_what_makes_them() -> None:
         "goodCopies": 2,
         "partialCopies": 1,
         "copiesOutOfReach": 1,
-        "nextExpiry": wire(NOW + 3 * _DAY),
+        "nextExpiry": wire(NOW + 20 * _DAY),
         "lastExpiry": wire(NOW + 20 * _DAY),
         "nextRun": "2026-11-16T02:00:00Z",
         "refusedRun": None,

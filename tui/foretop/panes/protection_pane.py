@@ -86,7 +86,7 @@ def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]
     lacks = f", {facts.lack}" if facts.lack else ""
     lines = [paragraph(f"{usable.name}{age}{lacks}", label="Newest")]
     ends = f"; the next expires {render.time(copies.next_expiry, usable)}" if copies.next_expiry is not None else ""
-    left = f", {facts.left_after_next_expiry} left after it" if ends and not facts.protection.out_of_reach else ""
+    left = f", {facts.left_after_next_expiry} left after it" if ends else ""
     lines.append(paragraph(f"{facts.copies_text}{ends}{left}", label="Copies"))
     return lines
 

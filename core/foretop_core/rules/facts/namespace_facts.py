@@ -15,6 +15,7 @@ import msgspec
 
 from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup
+from foretop_core.rules.protection.copies import NO_COPIES
 from foretop_core.rules.protection.coverage import Extent, cluster_scoped_text
 from foretop_core.rules.protection.namespace_protection import (
     NamespaceCover,
@@ -265,7 +266,7 @@ class LastingNamespaceFacts(msgspec.Struct, frozen=True):
 
     @property
     def newest_copy(self) -> Backup | None:
-        """The newest one that it can be brought back from, complete or not."""
+        """The newest one that it can be brought back from, complete or not; where all are out of reach, of those."""
         return self.protection.copies.usable
 
     @property
@@ -279,7 +280,14 @@ class LastingNamespaceFacts(msgspec.Struct, frozen=True):
     @property
     def good_in_reach(self) -> int:
         """How many good copies are in locations that Velero can use."""
-        return max(0, self.protection.copies.good - self.protection.out_of_reach)
+        return self.protection.copies.good if self.protection.reachable else 0
+
+    @property
+    def all_copies(self) -> tuple[int, int]:
+        """How many are good and how many partial, in reach or not."""
+        lost = self.protection.lost
+        in_reach = self.protection.copies if self.protection.reachable else NO_COPIES
+        return in_reach.good + lost.good, in_reach.partial + lost.partial
 
     @property
     def copies_text(self) -> str:
@@ -300,7 +308,8 @@ class LastingNamespaceFacts(msgspec.Struct, frozen=True):
     @property
     def storage(self) -> tuple[str, ...]:
         """The locations of its copies by name."""
-        return tuple(sorted({name or "default" for _, name in self.protection.copies.places}))
+        found = self.protection
+        return tuple(sorted({name or "default" for _, name in found.copies.places | found.lost.places}))
 
     @property
     def repository(self) -> str:
@@ -383,6 +392,8 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 return "still protected: a run has made no copy, and no second one may be missed"
             case ProtectionState.PROTECTED if self._owes_none_yet:
                 return "protected; created, unpaused or skipped lately, its schedules promise no newer copy yet"
+            case ProtectionState.PARTIAL if self.protection.lost.good:
+                return "no copy in reach has all of it"
             case ProtectionState.REPOSITORY_NOT_READY:
                 gone = "it no longer exists, and " if self.protection.exists is False else ""
                 return f"{gone}its volumes cannot be moved: {unready_names(self.protection.unready)}"

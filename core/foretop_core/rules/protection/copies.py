@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -56,8 +55,8 @@ class CopySummary(msgspec.Struct, frozen=True):
     next_expiry: datetime | None = None
     last_expiry: datetime | None = None
     """When the last good copy is gone; None where one is kept for ever, or there is none."""
-    places: Mapping[Place, int] = {}
-    """How many good copies are where, or partial ones where there is no good one."""
+    places: frozenset[Place] = frozenset()
+    """The storage locations that they are in."""
 
     @property
     def usable(self) -> Backup | None:
@@ -100,7 +99,7 @@ def summarized(backups: Iterable[Backup], coverage: Coverage) -> CopySummary:
         coverage,
         _known_end(min(ends, default=_NEVER)),
         _known_end(max(ends, default=_NEVER)),
-        Counter([(backup.metadata.namespace, backup.spec.storage_location) for backup in good or partial]),
+        frozenset([(backup.metadata.namespace, backup.spec.storage_location) for backup in (*good, *partial)]),
     )
 
 
@@ -120,15 +119,8 @@ def merged(summaries: Iterable[CopySummary]) -> CopySummary:
         lacking.coverage if newest_partial is not None else _WHOLE,
         _known_end(min([one.next_expiry or _NEVER for one in good], default=_NEVER)),
         _known_end(max([one.last_expiry or _NEVER for one in good], default=_NEVER)),
-        _added([one.places for one in good or found]),
+        frozenset().union(*[one.places for one in found]),
     )
-
-
-def _added(counts: Iterable[Mapping[Place, int]]) -> Mapping[Place, int]:
-    total: Counter[Place] = Counter()
-    for one in counts:
-        total.update(one)
-    return total
 
 
 def nab_copies(nabs: Iterable[NonAdminBackup]) -> CopySummary:
@@ -187,7 +179,7 @@ def _known_end(end: datetime) -> datetime | None:
 
 
 class CopyGroup(msgspec.Struct):
-    """Backups of one server that take the same of the same namespaces."""
+    """Backups of one server, in one of its storage locations, that take the same of the same namespaces."""
 
     filter: NamespaceFilter
     coverage: Coverage
@@ -224,7 +216,7 @@ class CopyGroup(msgspec.Struct):
 
 
 def group_key(backup: Backup) -> Hashable:
-    return backup.namespace, _content_key(backup.spec)
+    return backup.namespace, backup.spec.storage_location, _content_key(backup.spec)
 
 
 def _facts(backup: Backup) -> Hashable:

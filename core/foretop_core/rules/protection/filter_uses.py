@@ -197,9 +197,11 @@ class FilterUses:
             for restore in use.restores.values()
             if restore.status.completion_timestamp is not None
         ]
+        groups = tuple([group.summary for use in uses for group in use.groups.values()])
         return SharedProtection(
             covers,
-            merged(group.summary for use in uses for group in use.groups.values()),
+            merged(groups),
+            groups,
             max(ended, default=None),
             widest(cover.coverage for cover in accepted),
             best_method(cover.volumes for cover in accepted),

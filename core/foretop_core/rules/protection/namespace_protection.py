@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import lru_cache
 
 import msgspec
 
 from foretop_core.cron import CronSchedule
 from foretop_core.models import BackupRepository, NonAdminBackup, Schedule
 from foretop_core.rules.forecast import base_time
-from foretop_core.rules.protection.copies import CopySummary, DrillOutcome
+from foretop_core.rules.protection.copies import NO_COPIES, CopySummary, DrillOutcome, Place, merged
 from foretop_core.rules.protection.coverage import Coverage, Extent, VolumeMethod
 
 NOTHING = Coverage(Extent.NONE)
+_KEPT = 256
 
 
 class NamespaceCover(msgspec.Struct, frozen=True):
@@ -37,6 +39,8 @@ class SharedProtection(msgspec.Struct, frozen=True, eq=False):
 
     covers: tuple[NamespaceCover, ...]
     copies: CopySummary
+    groups: tuple[CopySummary, ...]
+    """The same copies in parts, each in one storage location."""
     restored: datetime | None
     coverage: Coverage
     volumes: VolumeMethod | None
@@ -53,12 +57,13 @@ class NamespaceProtection:
     """None where the namespaces of the cluster may not be listed."""
     covers: tuple[NamespaceCover, ...]
     copies: CopySummary
+    """Those in storage locations that Velero can use; where there is none, those that it cannot reach."""
     nabs: int = 0
     newest_nab: NonAdminBackup | None = None
     unavailable: tuple[str, ...] = ()
     """The storage locations of its copies that Velero cannot use."""
-    out_of_reach: int = 0
-    """How many of its good copies are in those, or of the partial ones where it has no good one."""
+    lost: CopySummary = NO_COPIES
+    """The copies in those."""
     reachable: bool = True
     """False where it has copies and all of them are in such a location."""
     repositories: tuple[BackupRepository, ...] = ()
@@ -78,6 +83,11 @@ class NamespaceProtection:
     """The part that it has in common with others, to judge that once."""
 
     @property
+    def out_of_reach(self) -> int:
+        """How many of its good copies are out of reach, or of the partial ones where it has no good one."""
+        return self.lost.good if self.copies.good or self.lost.good else self.lost.partial
+
+    @property
     def next_run(self) -> datetime | None:
         """The next run that can make a copy; None where there is none."""
         return None if self.next_cover is None or self.is_next_refused else self.next_cover.next_run
@@ -91,6 +101,15 @@ class NamespaceProtection:
     def is_paused(self) -> bool:
         """True if all schedules that would back it up are paused."""
         return self.is_covered and all(cover.is_refused or cover.schedule.spec.paused for cover in self.covers)
+
+
+@lru_cache(_KEPT)
+def parted(shared: SharedProtection, unusable: frozenset[Place]) -> tuple[CopySummary, CopySummary]:
+    """The copies in reach, and those in locations that Velero cannot use."""
+    return (
+        merged(one for one in shared.groups if not one.places <= unusable),
+        merged(one for one in shared.groups if one.places <= unusable),
+    )
 
 
 def widest(found: Iterable[Coverage]) -> Coverage:

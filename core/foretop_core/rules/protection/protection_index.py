@@ -24,8 +24,8 @@ from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.forecast import invalid, next_run
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.protection.copies import (
+    NO_COPIES,
     CopyGroup,
-    CopySummary,
     DrillOutcome,
     Place,
     drills_of,
@@ -43,6 +43,7 @@ from foretop_core.rules.protection.namespace_protection import (
     NamespaceCover,
     NamespaceProtection,
     best_method,
+    parted,
     widest,
 )
 
@@ -91,7 +92,11 @@ class ProtectionIndex:
         shared = self._uses.shared(namespace)
         made, newest = self._nabs.get(namespace, {}), self._newest_nabs.get(namespace)
         copies = shared.copies if shared.copies.total or not made else nab_copies(made.values())
-        lost = self._unavailable(copies.places)
+        unusable, reachable, lost = self._unavailable(copies.places), True, NO_COPIES
+        if unusable and len(unusable) == len(copies.places):
+            reachable, lost = False, copies
+        elif unusable and shared.copies.total:
+            copies, lost = parted(shared, frozenset(unusable))
         next_cover, is_next_refused = self._next_cover(shared.covers)
         drills = self._drilled.get(namespace)
         coverage, volumes = shared.coverage, shared.volumes
@@ -105,11 +110,11 @@ class ProtectionIndex:
             copies,
             len(made),
             newest,
-            tuple(sorted(set(lost.values()))),
-            sum([copies.places[place] for place in lost]),
-            not lost or len(lost) < len(copies.places),
+            tuple(sorted(set(unusable.values()))),
+            lost,
+            reachable,
             tuple(self._repositories.get(namespace, {}).values()),
-            self._unready(namespace, copies, shared.covers),
+            self._unready(namespace, copies.places | lost.places, shared.covers),
             shared.restored,
             max(drills.values(), key=lambda one: one.at) if drills else None,
             coverage,
@@ -427,13 +432,13 @@ class ProtectionIndex:
         return self._storage.get(place) if place[1] else self._default_location(place[0])
 
     def _unready(
-        self, namespace: str, copies: CopySummary, covers: Iterable[NamespaceCover]
+        self, namespace: str, places: Iterable[Place], covers: Iterable[NamespaceCover]
     ) -> tuple[BackupRepository, ...]:
         found = [one for one in self._repositories.get(namespace, {}).values() if one.is_unready]
         if not found:
             return ()
         homes = ((cover.schedule.namespace, cover.schedule.spec.template.storage_location) for cover in covers)
-        used = {(home, name or self._default_name(home)) for home, name in (*copies.places, *homes)}
+        used = {(home, name or self._default_name(home)) for home, name in (*places, *homes)}
         return tuple(one for one in found if (one.namespace, one.spec.backup_storage_location) in used)
 
     def _default_name(self, namespace: str) -> str:

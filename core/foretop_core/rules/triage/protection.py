@@ -162,7 +162,7 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
         _ref(snapshot, row),
         None,
         "has only partial copies",
-        f"{_none_complete(copies.partial)}: {newest.name if newest else 'the newest'}{left_out}.",
+        f"{_none_complete(copies.partial, ' in reach' if row.lost.good else '')}: {newest.name if newest else 'the newest'}{left_out}.",
         sentence(
             "See what is missing",
             Key("results"),
@@ -202,8 +202,10 @@ def _ref(snapshot: ClusterSnapshot, row: NamespaceProtection) -> ObjectRef:
     return ObjectRef(snapshot.context, NAMESPACE.name, "", row.namespace)
 
 
-def _none_complete(copies: int) -> str:
-    return "Its only copy is not complete" if copies == 1 else f"None of its {copies:,} copies is complete"
+def _none_complete(copies: int, where: str) -> str:
+    if copies == 1:
+        return f"Its only copy{where} is not complete"
+    return f"None of its {copies:,} copies{where} is complete"
 
 
 _REMEDY = (

@@ -169,7 +169,7 @@ class ProtectionView(View[ProtectionRow]):
     def item(self, entry: ProtectionRow, render: RenderContext) -> Item:
         found, copies = entry.protection, entry.protection.copies
         facts, drill = render.namespace(found), found.drill
-        usable, severity = facts.newest_copy, facts.severity
+        usable, severity, (good, partial) = facts.newest_copy, facts.severity, facts.all_copies
         return {
             "context": render.snapshot.context,
             "kind": NAMESPACE.name,
@@ -184,8 +184,8 @@ class ProtectionView(View[ProtectionRow]):
             "newestCopyComplete": copies.newest is not None,
             "promisedSince": rfc3339(facts.promise.since),
             "lateFrom": rfc3339(facts.late_from),
-            "goodCopies": copies.good,
-            "partialCopies": copies.partial,
+            "goodCopies": good,
+            "partialCopies": partial,
             "copiesOutOfReach": found.out_of_reach,
             "nextExpiry": rfc3339(copies.next_expiry),
             "lastExpiry": rfc3339(copies.last_expiry),
@@ -287,9 +287,9 @@ def _newest_tone(row: ProtectionRow, render: RenderContext) -> Tone:
 
 
 def _copies(row: ProtectionRow) -> str:
-    copies, lost = row.protection.copies, row.protection.out_of_reach
+    copies, lost = row.protection.copies, row.protection.lost.good
     partial = f" + {copies.partial} partial" if copies.partial else ""
-    return f"{row.good_in_reach}{f' + {lost} out of reach' if lost and copies.good else ''}{partial}"
+    return f"{row.good_in_reach}{f' + {lost} out of reach' if lost else ''}{partial}"
 
 
 def _copies_briefs(row: ProtectionRow) -> tuple[str, ...]:
