@@ -22,6 +22,7 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.runs import progress_text
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
+from foretop_core.tables.timeline.night_words import SOON
 from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.time_axis import labels as axis_labels
 
@@ -184,7 +185,7 @@ def _pause_table(pauses: Sequence[tuple[PlanStep, PauseEffect]], now: datetime, 
             Piece(_name(step.target, steps)),
             *((_end_was(effect, now),) if changes else ()),
             Piece(_misses(effect.misses), Tone.PLAIN if effect.misses else Tone.DIM),
-            Piece(_moment(effect.first_missed, now)),
+            Piece(_first_missed(effect, now)),
             _running(effect.unfinished, effect.data, lines(step.target.context, step.target.namespace, ()), now)
             if effect.unfinished is not None
             else Piece(""),
@@ -210,7 +211,8 @@ def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piec
     last = max(effects, key=lambda effect: effect.until)
     ends = {effect.until.replace(second=0, microsecond=0) for effect in effects}
     latest = " at the latest" if len(ends) > 1 else ""
-    end = "in 24 hours" if last.is_open else f"until {humanize.minute(last.until, now)}{latest}"
+    a_day = "by this time tomorrow" if last.is_change else "in 24 hours"
+    end = a_day if last.is_open else f"until {humanize.minute(last.until, now)}{latest}"
     number = (
         f"{over}{humanize.count(misses, 'run')} {'is' if misses == 1 else 'are'} missed"
         if misses
@@ -248,7 +250,8 @@ def _running(run: Backup, data: DataProgress, line: QueueLine, now: datetime) ->
         behind = f", {humanize.ordinal(place)}" if place else ""
         return Piece(f"{StatusGlyph.WAITING.value} waits{behind}", Tone.WAITING)
     end = item.expected_end if item is not None else None
-    told = [progress_text(run, data), f"ends {times.minute(end, now.tzinfo or UTC)}" if end is not None else ""]
+    at = "" if end is None else SOON if end <= now else times.minute(end, now.tzinfo or UTC)
+    told = [progress_text(run, data), f"ends {at}" if at else ""]
     return Piece(f"{StatusGlyph.RUNNING.value} {', '.join(filter(None, told)) or 'running'}", Tone.RUNNING)
 
 
@@ -271,11 +274,12 @@ def _coarse(length: timedelta) -> str:
     return f"{seconds}s"
 
 
-def _moment(at: datetime | None, now: datetime) -> str:
-    """`03:27` today, else with the day; what is past is due now."""
+def _first_missed(effect: PauseEffect, now: datetime) -> str:
+    """`03:27` today, else with the day; a run that is due is lost only now, where no pause has lost it already."""
+    at = effect.first_missed
     if at is None:
         return ""
-    return "due now" if at <= now else _clock(at, now)
+    return "due now" if at <= now and not effect.is_change else _clock(at, now)
 
 
 def _clock(at: datetime, now: datetime) -> str:

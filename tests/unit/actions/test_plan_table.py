@@ -20,9 +20,10 @@ from foretop_core.dashboard.plan_table import (
     written,
 )
 from foretop_core.models import Schedule
-from foretop_core.rules.facts.pause_facts import MOST_MISSED, pause_effect
+from foretop_core.rules.facts.pause_facts import MOST_MISSED, pause_effect, unpause_effect
 from foretop_core.rules.facts.run_facts import queue_line
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
+from foretop_core.rules.pauses import PAUSED_BY
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.tables.engine.drawings import Piece
 from tests.objects import NOW, backup, location, schedule, upload
@@ -95,6 +96,20 @@ def test_a_pause_misses_the_runs_until_its_end(
     effect = pause_effect(schedule_facts(snapshot_of(item), item, NOW), NOW + timedelta(hours=hours), _GAP)
     assert effect.misses == misses
     assert (f"{effect.first_missed:%H:%M}" if effect.first_missed else None) == first
+
+
+@pytest.mark.parametrize(("cron", "so_far"), [("*/5 * * * *", 8), ("@every 10m", 4), ("0 5 * * *", 0)])
+def test_a_pause_that_is_extended_misses_its_runs_from_its_beginning(cron: str, so_far: int) -> None:
+    """The dialog that ends it counts the same ones."""
+    item = schedule("x", cron, last="02:00:03", paused=True, annotations={PAUSED_BY: "maria"})
+    snapshot = snapshot_of(item)
+    facts = schedule_facts(snapshot, item, NOW)
+    misses = [pause_effect(facts, NOW + timedelta(hours=hours), _GAP).misses for hours in (0, 1)]
+    assert misses[0] == so_far == unpause_effect(facts, Choice.DO_NOT_SKIP).forecast.missed
+    assert misses[1] - so_far == {"*/5 * * * *": 12, "@every 10m": 6}.get(cron, 0)
+    again = PauseRequest("maria", "w1", until=UNTIL, again=frozenset({snapshot.ref(item)}), changes_end=True)
+    (row,) = texts(plan_table(plan_pause(snapshot, [item], again, NOW), lines_of(snapshot)))
+    assert row[3] == {"*/5 * * * *": "02:05", "@every 10m": "02:10"}.get(cron, "")
 
 
 @pytest.mark.parametrize(("minutes", "gap", "late"), [(5, 30, False), (20, 30, True), (20, 60, False), (5, 10, True)])

@@ -28,6 +28,7 @@ from foretop_core.rules.night.outlook import (
 from foretop_core.rules.night.past_runs import PastRun, past_runs
 from foretop_core.rules.night.ranges import Range
 from foretop_core.rules.night.window import Window, read_window
+from foretop_core.rules.pauses import PAUSED_BY, PAUSED_UNTIL
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.store import Store
@@ -98,6 +99,15 @@ def test_the_words_of_a_run_at_work_name_who_is_at_work_now() -> None:
     assert _words("s0", *objects).company == "s2 and s1"
     third = backup("third", "InProgress", created="02:35:00", started="02:35:00")
     assert _words("s0", *objects, third).company == "s2, s1 and third: all slots taken"
+
+
+def test_a_run_that_was_expected_to_have_ended_ends_soon() -> None:
+    """The night is played anew only now and then: its end may be past by then."""
+    run = replace(_told("images", "02:10", "02:40"), name="images-1", due=None)
+    ahead = ServerNight("prod", Night("velero", at("02:30"), at("08:00"), (run,), draws=50))
+    told = lane_words(ahead, (run,), NOW, UTC)
+    assert told is not None
+    assert (told.ends, told.by) == ("soon", "")
 
 
 def test_a_run_that_has_to_wait_says_for_whom_though_it_starts_alone() -> None:
@@ -439,7 +449,7 @@ def test_the_peak_says_how_many_of_those_waiting_are_tenants_that_have_not_asked
         return ["".join(phrase.text for phrase in line.phrases) for line in told]
 
     assert peak(*typical) == [
-        "1 of 1 slot 02:45–03:55, 2 waiting at 02:50",
+        "1 of 1 slot 02:45–03:55 with tenants, 2 waiting at 02:50",
         "1 is a tenant's backup, not yet requested",
     ]
     assert peak(*typical[:2]) == ["1 of 1 slot 02:45–03:40, 1 waiting at 02:46"]
@@ -726,6 +736,26 @@ def test_all_is_not_said_of_a_night_without_the_paused_schedules(
     told = [render(one, NOW) for one in words(outlook(ahead))]
     (done,) = [one for one in told if " done about " in one]
     assert done.startswith("All but b, c and d done" if "more" in what else f"{what.capitalize()} done")
+
+
+def test_a_night_without_one_scheduled_backup_is_no_yes() -> None:
+    """What runs now is done by six; that is not the night that was asked about."""
+    run = replace(_told("images", "03:10", "03:40"), name="images-1", due=None)
+    ahead = Night("velero", NOW, NOW + timedelta(days=1), (run,), draws=50, done=run.end)
+    paused = replace(ahead, left_out=dict.fromkeys("abc", "paused"), resumed=at("04:30"))
+    lines = {one.label: one for one in night_words(ServerNight("prod", paused), NOW, UTC)}
+    told = "nothing of the night runs: 3 are paused; meant until 04:30, but nothing resumes by itself"
+    assert "".join(phrase.text for phrase in lines["By 06:00"].phrases) == f"UTC: {told}"
+    assert Tone.GOOD not in {phrase.tone for phrase in lines["By 06:00"].phrases}
+    assert "".join(phrase.text for phrase in lines["Done"].phrases) == "what runs now by 03:40"
+    assert ("By 06:00", "nothing runs", "nothing runs") in nights_compared(outlook(paused), outlook(paused), UTC)
+    assert "Nothing of the night runs: 3 are paused." in [render(one, NOW) for one in words(outlook(paused))]
+
+
+def test_the_planned_end_of_a_pause_is_known_to_the_night() -> None:
+    notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T04:30:00Z"}
+    snapshot = assemble([location(), schedule("etcd", paused=True, annotations=notes)])
+    assert night(snapshot, "velero", NOW, draws=0).resumed == at("04:30")
 
 
 def test_the_peak_is_the_stretch_in_which_most_wait() -> None:

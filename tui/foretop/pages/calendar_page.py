@@ -367,7 +367,8 @@ class CalendarPage(FilterablePage):
         return lane_words(night, night.foreseen.get(item.key, ()), state.now(item.key.context), state.zone)
 
     def _lane_box(self, item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
-        return lane_box(item, self._lane_words(item, state), self._usual(item.key, state), state)
+        words, usual = self._lane_words(item, state), self._usual(item.key, state)
+        return lane_box(item, words, usual, state, below_line=size_class(self.size.width) is SizeClass.NARROW)
 
     def _usual(self, key: ObjectRef, state: DashboardState) -> str:
         """`1h52m over 10 runs; the last took 2h4m`."""

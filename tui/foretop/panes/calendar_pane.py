@@ -60,7 +60,8 @@ def lane_line(item: TimelineItem, name: str, words: LaneWords | None, state: Das
     else:
         parts = [f"due {words.due}" if words.due else "", _start(words)]
         parts += [f"ends {words.ends}" if words.ends else "", f"{SURE} by {words.by}" if words.by else ""]
-        told = [Phrase(f" {words.fate}" if words.fate else "", Tone.BAD)] if words.fate else []
+        told = [Phrase(f": {words.run}")] if words.run else []
+        told += [Phrase(f" {words.fate}", Tone.BAD)] if words.fate else []
         told.append(Phrase(f" {', '.join(part for part in parts if part)}"))
     return WordLine("This", (Phrase(name, Tone.BRIGHT), *told))
 
@@ -90,11 +91,17 @@ def _is_kept_back(facts: ScheduleFacts | None) -> bool:
 def _start(words: LaneWords) -> str:
     if not words.starts:
         return ""
-    return f"runs since {words.starts}" if words.is_running else f"starts {words.starts}"
+    wait = f", waits {words.wait}" if words.wait else ""
+    return f"runs since {words.starts}" if words.is_running else f"starts {words.starts}{wait}"
 
 
-def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: DashboardState) -> tuple[Paragraph, ...]:
-    """The lane under the cursor: when it is due, starts and ends, how long it takes and with whom."""
+def lane_box(
+    item: TimelineItem, words: LaneWords | None, usual: str, state: DashboardState, *, below_line: bool = False
+) -> tuple[Paragraph, ...]:
+    """The lane under the cursor: when it is due, starts and ends, how long it takes and with whom.
+
+    Below its line it does not say again which run that is, when it starts and when it ends.
+    """
     if item.problem:
         return (paragraph(_refusal(item, item.parsed), Tone.BAD),)
     said: list[Paragraph] = []
@@ -107,7 +114,7 @@ def lane_box(item: TimelineItem, words: LaneWords | None, usual: str, state: Das
     is_made = words is not None and bool(words.starts) and not words.due
     if item.expression and not is_made:
         said += _due(item, state, "Due")
-    if words is not None:
+    if words is not None and not below_line:
         if words.run:
             said.append(paragraph(words.run, label="Backup"))
         if words.fate:

@@ -14,7 +14,7 @@ from foretop_core.models import Backup, Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import DataProgress, data_progress, planned_backup, stamped_name
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, UnpauseForecast, schedule_facts
-from foretop_core.rules.forecast import GRACE
+from foretop_core.rules.forecast import GRACE, base_time
 from foretop_core.rules.pauses import (
     PauseWindow,
     ended_windows,
@@ -175,7 +175,7 @@ class PauseEffect(msgspec.Struct, frozen=True):
 
 
 def pause_effect(facts: ScheduleFacts, until: datetime | None, gap: timedelta) -> PauseEffect:
-    """Count the runs that a pause from now on loses, the one that is due among them, whether it is paused or not.
+    """Count the runs that a pause loses, the one that is due among them: from now on, or from the pause that it is in.
 
     A good backup younger than `gap` is recent enough, however often the schedule runs.
     """
@@ -188,14 +188,17 @@ def pause_effect(facts: ScheduleFacts, until: datetime | None, gap: timedelta) -
     if facts.invalid or not isinstance(parsed, CronSchedule) or parsed.never_fires:
         return PauseEffect(end, until is None, 0, None, running, age, None, data=data)
     first, now = reading.next_run, facts.now
+    begins = base_time(facts.schedule) if facts.pause is not None else None
     if parsed.every is not None:
-        count = 0 if first is None or first > end else 1 + (end - max(first, now)) // parsed.every
+        counted = first if first is None or begins else max(first, now)
+        count = 0 if counted is None or counted > end else 1 + (end - counted) // parsed.every
         interval: timedelta | None = parsed.every
     else:
         # A cron expression fires on whole minutes: all plans of one minute count the same runs.
-        start, stop = (moment.astimezone(facts.zone).replace(second=0, microsecond=0) for moment in (now, end))
+        span = (begins or now, end)
+        start, stop = (moment.astimezone(facts.zone).replace(second=0, microsecond=0) for moment in span)
         count, interval = _runs_within(parsed, start, stop)
-        count += reading.due
+        count += reading.due and begins is None
     missed = first if count and first is not None else None
     promised = promised_since(facts.schedule, parsed, end, gap) if facts.parsed is not None else None
     late = promised is not None and (age is None or end - age < promised)

@@ -144,6 +144,8 @@ class Night(msgspec.Struct, frozen=True):
     """Every run of one course, the middle one by its load: counts of several runs at one time are true in it."""
     left_out: Mapping[str, str] = msgspec.field(default_factory=dict)
     """By name, why a schedule has no runs here."""
+    resumed: datetime | None = None
+    """The first planned end of the pauses among them: until somebody resumes them they stay paused."""
     done: Range | None = None
     """The end of the last run that falls due in the time that is foreseen, of those that have a known end."""
     bounded: tuple[str, ...] = ()
@@ -352,6 +354,7 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
         late_share=model.late.share,
         typical=_spans(model, _middle(draws, likely)),
         left_out={**model.left_out, **_held_back(model, draws or (likely,))},
+        resumed=model.resumed,
         done=range_over(now, [_last_end(course) for course in draws or (likely,)], _last_end(likely)),
         bounded=model.bounded,
     )

@@ -37,6 +37,8 @@ class Peak(msgspec.Struct, frozen=True):
     ends: datetime
     to_come: int = 0
     """How many of them are backups that tenants have not asked for yet."""
+    has_to_come: bool = False
+    """Whether there are such backups at any time of the stretch."""
 
     @property
     def to_come_words(self) -> str:
@@ -99,6 +101,14 @@ class Outlook(msgspec.Struct, frozen=True):
     """How many wait, in the typical course."""
     night_done: LastEnd | None = None
     """The end of the runs before six that are not made all day long; None where it is the end of all."""
+
+    @property
+    def nothing_runs(self) -> str:
+        """Says that no schedule makes a backup, because all are paused; "" where one does."""
+        paused = len(self.night.paused)
+        if self.schedules or not paused:
+            return ""
+        return f"nothing of the night runs: {paused:,} {'is' if paused == 1 else 'are'} paused"
 
     @property
     def has_tenants_only(self) -> bool:
@@ -333,6 +343,8 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
         among = f" ({one.waiting.to_come_words})" if one.waiting.to_come else ""
         most = sentence(f"Most waiting: {one.waiting.count}{among}, at ", estimate(one.waiting.begins))
         lines.append(sentence(most, f"; longest {humanize.duration(wait)}, {who}."))
+    if one.nothing_runs:
+        lines.append(f"{humanize.capitalized(one.nothing_runs)}.")
     if window is not None:
         lines.append(_before_words(window))
     elif one.night_done is not None:
@@ -454,7 +466,8 @@ def _peak(spans: Sequence[_Stretch], busy: Peak | None = None) -> Peak | None:
     if not found:
         return None
     begins, ends = max(found, key=lambda one: _shared(one, busy))
-    return Peak(most, begins, ends, sum(is_to_come and first <= begins < last for first, last, is_to_come in spans))
+    to_come = [(first, last) for first, last, is_to_come in spans if is_to_come and first < ends and begins < last]
+    return Peak(most, begins, ends, sum(first <= begins for first, _ in to_come), bool(to_come))
 
 
 def _shared(stretch: tuple[datetime, datetime], peak: Peak | None) -> timedelta:

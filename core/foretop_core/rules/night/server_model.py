@@ -23,6 +23,7 @@ from foretop_core.rules.night.arrivals import MIDDLE, Arrivals, arrivals_before
 from foretop_core.rules.night.course import NO_SCHEDULE, CourseStart, Draw, OpenRun, PlannedSchedule
 from foretop_core.rules.night.lengths import AT_ONCE, LateHandovers, Lengths, RunHistory, Source, by_items
 from foretop_core.rules.night.past_runs import volumes_made
+from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.queue.namespace_claims import Claim, claim, shared_namespaces
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, order
@@ -126,6 +127,8 @@ class ServerModel(msgspec.Struct, frozen=True):
     look: float | None
     late: LateHandovers
     left_out: Mapping[str, str] = msgspec.field(default_factory=dict)
+    resumed: datetime | None = None
+    """The first planned end of their pauses."""
     bounded: tuple[str, ...] = ()
     """The schedules of which not all runs are played."""
     arrivals: Arrivals = Arrivals()
@@ -218,6 +221,7 @@ def server_model(
     slots = server_slots(snapshot, namespace, open_runs)
     claims = _Claims()
     left_out: dict[str, str] = {}
+    ends = list[datetime]()
     planned: list[tuple[Schedule, PlannedSchedule]] = []
     room = MOST_RUNS_OF_ALL
     schedules = snapshot.schedules_by_namespace.get(namespace, ()) if until is not None else ()
@@ -225,6 +229,7 @@ def server_model(
     for schedule in schedules:
         if why := _left_out(snapshot, schedule):
             left_out[schedule.name] = why
+            ends += [end] if why == PAUSED and (end := pause_info(schedule).until) is not None else []
         else:
             played.append(schedule)
     # Where there is not room for all runs, those that run often give way to those that do not.
@@ -275,6 +280,7 @@ def server_model(
         look=None if look is None else (look - now).total_seconds(),
         late=known.late(slots, beat.second) if waiting or until is not None else LateHandovers(),
         left_out=left_out,
+        resumed=min(ends, default=None),
         bounded=tuple(schedule.name for schedule, plan in planned if plan.due and len(plan.due) >= plan.most),
         arrivals=arrivals,
     )

@@ -156,13 +156,14 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
     row = facts.protection
     copies, newest = row.copies, row.copies.newest_partial
     left_out = f" has {copies.coverage.limits}" if copies.coverage.extent is Extent.PART else " partly failed"
+    where = " in reach" if row.lost.good else ""
     return Finding(
         "namespace-partial",
         _severity(facts),
         _ref(snapshot, row),
         None,
         "has only partial copies",
-        f"{_none_complete(copies.partial, ' in reach' if row.lost.good else '')}: {newest.name if newest else 'the newest'}{left_out}.",
+        f"{_none_complete(copies.partial, where)}: {newest.name if newest else 'the newest'}{left_out}.",
         sentence(
             "See what is missing",
             Key("results"),

@@ -35,6 +35,8 @@ from foretop_core.tables.timeline.night_lanes import ServerNight
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
 _MOST_NAMED = 2
+SOON = "soon"
+"""The end of a run that was expected to have ended by now."""
 _BY_SIX = {"": "yes", "likely": "likely", "not": "no"}
 
 
@@ -97,7 +99,8 @@ def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLine, ..
         return (WordLine("Peak", (Phrase(f"{peak.count} of {slots}{queue}"),), 3), guess)
     span = _span(peak.begins, peak.ends, now, zone)
     is_full = peak.count >= night.slots and waiting is not None
-    said = Phrase(f"{peak.count} of {slots} {span}", Tone.WARN if is_full else Tone.PLAIN)
+    tenants = " with tenants" if peak.has_to_come else ""
+    said = Phrase(f"{peak.count} of {slots} {span}{tenants}", Tone.WARN if is_full else Tone.PLAIN)
     if waiting is None:
         return (WordLine("Peak", (said, Phrase(", nobody waits longer than a minute", Tone.DIM)), 3),)
     first = WordLine("Peak", (said, Phrase(f", {waiting.count} waiting at {clock(waiting.begins, now, zone)}")), 3)
@@ -169,6 +172,8 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
 def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]:
     """Tells whether the night's runs are done by six: without a window that is what is asked; else when all is done."""
     one = shown.outlook
+    if one.nothing_runs:
+        yield _nothing_runs(one, now, zone)
     if one.night_end is None:
         return
     six = shown.by_six(zone)
@@ -190,6 +195,13 @@ def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]
     if refused:
         not_made.append(Phrase(f"; {humanize.join(refused, _MOST_NAMED)} refused", Tone.BAD))
     yield msgspec.structs.replace(told, phrases=(*told.phrases, *not_made))
+
+
+def _nothing_runs(one: Outlook, now: datetime, zone: tzinfo) -> WordLine:
+    ends = one.night.resumed
+    planned = f"; meant until {clock(ends, now, zone)}, but nothing resumes by itself" if ends is not None else ""
+    six = Phrase(f"{now.astimezone(zone):%Z}: ", Tone.DIM)
+    return WordLine("By 06:00", (six, Phrase(one.nothing_runs, Tone.WARN), Phrase(planned)), 6)
 
 
 def _sure_by(by: datetime | None, likely: datetime, now: datetime, zone: tzinfo) -> str:
@@ -253,7 +265,7 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
             f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody over a minute",
         ),
         ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
-        ("By 06:00", _BY_SIX[six.verdict] if last is not None else "no runs"),
+        ("By 06:00", "nothing runs" if one.nothing_runs else _BY_SIX[six.verdict] if last is not None else "no runs"),
         ("Done", clock(done, now, zone) if done else "not known"),
         (SURE, clock(by, now, zone) if by else "not known"),
         *(
@@ -299,8 +311,8 @@ def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, z
         starts=clock(run.start.likely, now, zone) if run.start and run.fate is not Fate.REFUSED else "",
         is_running=run.is_running,
         wait=times.short(_to_minutes(wait)) if wait is not None and is_wait else "",
-        ends=clock(run.end.likely, now, zone) if run.end else "",
-        by=clock(latest(run.end), now, zone) if run.end and shown.night.draws else "",
+        ends="" if run.end is None else SOON if run.end.likely <= now else clock(run.end.likely, now, zone),
+        by=clock(by, now, zone) if run.end and shown.night.draws and (by := latest(run.end)) > now else "",
         fate="" if run.fate is Fate.MADE else _fate(run, now, zone),
         company=_company(shown.night, run),
     )
