@@ -89,6 +89,8 @@ def most_telling(lines: Sequence[WordLine], room: int) -> tuple[WordLine, ...]:
 
 def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLine, ...]:
     night, peak, waiting = shown.night, shown.outlook.at_work, shown.outlook.waiting
+    if peak is None and shown.outlook.nothing_runs and not night.runs:
+        return ()
     if peak is None:
         why = "not known: nobody can tell when the open runs end" if night.runs else "no backup is to come"
         return (WordLine("Peak", (Phrase(why, Tone.DIM),), 3),)
