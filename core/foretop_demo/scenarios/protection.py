@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+import msgspec
+
 from foretop_demo.controllers.simulated_runs import SimulatedRun
 from foretop_demo.kinds import Json
 from foretop_demo.reconcile.writes import wire_time
@@ -51,6 +53,8 @@ def set_up(builder: ScenarioBuilder) -> None:
     builder.create("Schedule", HOME, "fresh-daily", {"schedule": daily, "template": {"includedNamespaces": ["fresh"]}})
     _repository(builder, "shop", "Ready", builder.now - 3 * _HOUR)
     _repository(builder, "ledger", "NotReady", builder.now - 4 * _DAY)
+    # As long as that is so, its volumes are not backed up.
+    builder.work["ledger-hourly"] = msgspec.structs.replace(_WORK, errors=3)
     server.start()
     builder.non_admin().start()
 

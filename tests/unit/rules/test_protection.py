@@ -361,7 +361,7 @@ def test_all_copies_in_a_location_that_is_gone_are_told_once_for_the_location() 
     assert found.keys() == {"offsite"}
     assert found["offsite"].because is not None
     assert "crm, shop and wiki cannot be restored" in render(found["offsite"].evidence, NOW)
-    assert render(found["offsite"].what, NOW) == "the only copies, out of reach"
+    assert render(found["offsite"].what, NOW) == "the only copies of 3 namespaces"
 
 
 def test_the_last_copy_of_a_paused_schedule_about_to_expire_is_told() -> None:
@@ -419,6 +419,18 @@ def repository(phase: str, storage: str = "default", **status: Any) -> BackupRep
 )
 def test_a_repository_that_is_not_ready_is_said_of_the_namespace_too(objects: tuple[Resource, ...], told: str) -> None:
     assert state("shop", location(), copy("one", "shop"), *objects) == told
+
+
+@pytest.mark.parametrize(
+    ("phase", "told"),
+    [
+        ("Completed", "it can be brought back, but without its volumes: shop-NotReady is not ready"),
+        ("PartiallyFailed", "it can be brought back in part, but without its volumes: shop-NotReady is not ready"),
+    ],
+)
+def test_of_a_repository_that_is_not_ready_it_is_said_what_can_be_brought_back(phase: str, told: str) -> None:
+    found = row("shop", location(), SHOP, DAILY, copy("one", "shop", phase=phase), repository("NotReady"))
+    assert ProtectionJudge(NOW, ProtectionLimits()).facts(found).why == told
 
 
 @pytest.mark.parametrize(
@@ -667,3 +679,35 @@ def test_a_copy_that_was_late_before_the_outage_is_not_blamed_on_it() -> None:
     objects += [copy("old", "shop-0", age=5 * _HOUR)]
     told = [one for one in poor_protection(assemble(objects), NOW, Thresholds()) if one.subject.name == "shop-0"]
     assert [(one.code, one.blames) for one in told] == [("namespace-late", None)]
+
+
+def test_a_copy_that_is_late_because_a_newer_one_is_out_of_reach_belongs_to_the_location() -> None:
+    lost = location("offsite", "Unavailable")
+    objects = [location(), lost, namespace("wiki"), schedule("wiki-daily", "wiki"), copy("old", "wiki", age=4 * _DAY)]
+    told = triage(assemble([*objects, copy("new", "wiki", storage="offsite")]), NOW).findings
+    (late,) = [one for one in told if one.code == "namespace-late"]
+    assert late.blames == ObjectRef("", "BackupStorageLocation", "velero", "offsite")
+    assert late.since is None, "it was in time before"
+    evidence = render(late.evidence, NOW)
+    assert evidence.startswith("Its newest copy in reach is from ")
+    assert "Newer ones are in offsite, which Velero cannot use." in evidence
+
+
+@pytest.mark.parametrize(
+    ("names", "subject", "what"),
+    [
+        (("wiki",), "wiki", "all copies are out of reach"),
+        (("wiki", "shop"), "offsite", "the only copies of 2 namespaces"),
+    ],
+)
+def test_what_has_all_its_copies_out_of_reach_is_told_as_itself(
+    names: tuple[str, ...], subject: str, what: str
+) -> None:
+    objects = [
+        item
+        for name in names
+        for item in (namespace(name), schedule(name, name), copy(f"{name}-1", name, storage="offsite"))
+    ]
+    told = triage(assemble([location(), location("offsite", "Unavailable"), *objects]), NOW).findings
+    (lost,) = [one for one in told if one.code == "storage-holds-all-copies"]
+    assert (lost.subject.name, render(lost.what, NOW)) == (subject, what)

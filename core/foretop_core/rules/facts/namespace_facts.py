@@ -270,6 +270,13 @@ class LastingNamespaceFacts(msgspec.Struct, frozen=True):
         return self.protection.copies.usable
 
     @property
+    def newer_out_of_reach(self) -> Backup | None:
+        """The newest of the copies out of reach, where it is newer than all in reach."""
+        found, lost = self.protection, self.protection.lost.usable
+        at = found.copies.usable_at
+        return lost if lost is not None and found.reachable and (at is None or began(lost) > at) else None
+
+    @property
     def lack(self) -> str:
         """Why its newest copy is not complete; "" where it is, or there is none."""
         copies = self.protection.copies
@@ -387,7 +394,8 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 return "it has no copy, though its schedules promise one"
             case ProtectionState.LATE:
                 which = "complete " if self._has_promised_part else ""
-                return f"its newest {which}copy is older than its schedules promise"
+                where = " in reach" if self.newer_out_of_reach is not None else ""
+                return f"its newest {which}copy{where} is older than its schedules promise"
             case ProtectionState.PROTECTED if self.is_copy_due:
                 return "still protected: a run has made no copy, and no second one may be missed"
             case ProtectionState.PROTECTED if self._owes_none_yet:
@@ -395,8 +403,10 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
             case ProtectionState.PARTIAL if self.protection.lost.good:
                 return "no copy in reach has all of it"
             case ProtectionState.REPOSITORY_NOT_READY:
-                gone = "it no longer exists, and " if self.protection.exists is False else ""
-                return f"{gone}its volumes cannot be moved: {unready_names(self.protection.unready)}"
+                gone = "it no longer exists; " if self.protection.exists is False else ""
+                part = "" if self.good_in_reach else " in part"
+                back = f"{gone}it can be brought back{part}, but without its volumes"
+                return f"{back}: {unready_names(self.protection.unready)}"
             case _:
                 return _WORDS[self.state]
 

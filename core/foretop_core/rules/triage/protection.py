@@ -20,11 +20,13 @@ from foretop_core.rules.facts.namespace_facts import (
 )
 from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, ScheduleFacts, schedule_facts
 from foretop_core.rules.facts.server_facts import server_facts
+from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds, brief
 from foretop_core.rules.triage.schedules import unfinished_note
 
+_ALL_LOST = "all copies are out of reach"
 _COVERED_BY = frozenset({"", SCHEDULE.name, NAB.name})
 
 
@@ -86,11 +88,16 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
         return
     newest, schedule = found.newest_copy, promise.by.schedule
     facts = schedule_facts(snapshot, schedule, found.judge.now)
-    since = found.late_from or promise.since
+    lost = found.newer_out_of_reach
+    is_lost = lost is not None and began(lost) >= promise.since
+    since = None if is_lost else found.late_from or promise.since
     server = server_facts(snapshot, schedule.namespace, found.judge.now)
-    is_held = server.silent_for is not None and server.since is not None and since >= server.since
+    is_held = server.silent_for is not None and server.since is not None and since is not None and since >= server.since
+    blamed = ObjectRef(snapshot.context, QUEUE, schedule.namespace, "") if is_held else None
+    if is_lost:
+        blamed = _location(snapshot, row.unavailable)
     had = (
-        sentence("Its newest copy is from ", newest.started)
+        sentence(f"Its newest copy{' in reach' if lost is not None else ''} is from ", newest.started)
         if newest is not None and newest.started is not None
         else "It has no copy"
     )
@@ -105,12 +112,15 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
             f"; {schedule.name} promises one from ",
             promise.since,
             " or later.",
+            f" Newer ones are in {humanize.join(row.unavailable)}, which Velero cannot use." if is_lost else "",
             sentence(" ", why, ".") if (why := facts.why_not_taken(row.namespace)) else "",
             unfinished_note(facts),
         ),
-        _late_remedy(facts, row.namespace, server.awaited if server.is_silent else ""),
+        "Fix the storage location first: the newer copies are in reach again then."
+        if is_lost
+        else _late_remedy(facts, row.namespace, server.awaited if server.is_silent else ""),
         (snapshot.ref(schedule),),
-        blames=ObjectRef(snapshot.context, QUEUE, schedule.namespace, "") if is_held else None,
+        blames=blamed,
     )
 
 
@@ -179,19 +189,23 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
 
 
 def _unreachable(snapshot: ClusterSnapshot, places: tuple[str, ...], names: list[str]) -> Finding:
-    homes = {item.namespace for item in snapshot.storage if item.name in places}
-    where = ObjectRef(snapshot.context, STORAGE.name, min(homes, default=""), places[0])
+    where = _location(snapshot, places)
     return Finding(
         "storage-holds-all-copies",
         Severity.ERROR,
-        where,
+        where if len(names) > 1 else ObjectRef(snapshot.context, NAMESPACE.name, "", names[0]),
         None,
-        "the only copies, out of reach",
+        brief(f"the only copies of {len(names):,} namespaces", _ALL_LOST) if len(names) > 1 else _ALL_LOST,
         f"{humanize.join(names)} cannot be restored: every copy is in {humanize.join(places)}, "
         "which Velero cannot use.",
         "Fix the location first; a second location for the schedules that matter most keeps one copy in reach.",
         blames=where,
     )
+
+
+def _location(snapshot: ClusterSnapshot, names: tuple[str, ...]) -> ObjectRef:
+    homes = {item.namespace for item in snapshot.storage if item.name in names}
+    return ObjectRef(snapshot.context, STORAGE.name, min(homes, default=""), names[0])
 
 
 def _severity(facts: NamespaceFacts) -> Severity:
