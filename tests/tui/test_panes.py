@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.geometry import Region, Size
 
 from foretop.pages.table_page import TablePage
 from foretop.widgets.line_widgets import TextPane
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph, wrap
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span, wrap
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.objects import backup, condition, nab
@@ -34,6 +35,34 @@ def test_a_sentence_without_room_loses_its_end_and_says_so(cells: int) -> None:
     assert all(len(line) <= cells for line in told)
     shown = " ".join(" ".join(told[:4]).removesuffix("…").split())
     assert f"Status begins {words}".startswith(shown), "nothing is missing in the middle"
+
+
+def test_groups_stand_apart_where_there_is_room_for_all_empty_lines_and_a_chart_at_the_bottom() -> None:
+    said = [
+        paragraph("late"),
+        Paragraph((span("u"),), "Do", apart=True),
+        Paragraph((span("enter"),), "Keys", apart=True),
+    ]
+    close, apart = ["late", "Do       u", "Keys     enter"], ["late", "", "Do       u", "", "Keys     enter"]
+    assert [texts(said, 40, lines) for lines in (None, 3, 4, 5, 9)] == [close, close, close, apart, apart]
+    chart = Paragraph((span("RUNS"),), at_bottom=True)
+    assert texts([*said, chart], 40, 4) == [*close, "RUNS"]
+    assert texts([*said, chart], 40, 9) == [*apart, "", "", "", "RUNS"]
+    long = paragraph("x " * 60, yields=True, least=1)
+    assert texts([*said, long], 20, 6) == texts([*close_up(said), long], 20, 6), "nothing is cut for an empty line"
+
+
+def close_up(said: Sequence[Paragraph]) -> list[Paragraph]:
+    return [replace(one, apart=False) for one in said]
+
+
+async def test_scrolling_a_pane_whose_text_fits_leaves_its_groups() -> None:
+    async with screen(size=MIDDLE) as shown:
+        await shown.press("2")
+        before = shown.pane
+        assert "\n\n" in before
+        await shown.press("shift+down")
+        assert shown.pane == before
 
 
 def test_no_line_breaks_between_a_key_and_its_label() -> None:

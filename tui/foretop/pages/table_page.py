@@ -42,7 +42,7 @@ def group_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
     keys = (("enter", opening), ("space", "mark all, or none"), ("b", "show one list"))
     return (
         Paragraph(tuple(said)),
-        Paragraph(tuple(part for key, does in keys for part in (Span(key, BOLD), Span(f" {does}   "))), "Keys"),
+        Paragraph(tuple(part for key, does in keys for part in (Span(key, BOLD), Span(f" {does}   ", DIM))), "Keys"),
     )
 
 

@@ -16,6 +16,7 @@ from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED,
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGE_OF
 from foretop_core.rules import humanize
+from foretop_core.tables.engine.status_glyphs import Tone
 
 _SENTENCES = {
     "open": "open {}",
@@ -81,7 +82,7 @@ def action_keys_line(
         said = _SENTENCES[item.action.id].format(them)
         if brief and item.keys == subject and not marked and item.action.short:
             said = item.action.short
-        spans += [Span(key, BOLD), span(f" {said}")]
+        spans += [Span(key, BOLD), span(f" {said}", Tone.DIM)]
     return (Paragraph(tuple(spans), "Keys", in_items=True, yields=True, least=1),) if spans else ()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from foretop.panes.runs_pane import progress, waiting_for
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
-from foretop.widgets.styles import BOLD, DIM, style_of
+from foretop.widgets.styles import BOLD, style_of
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import LifecycleStep, NonAdminFacts, StepState
@@ -77,7 +77,7 @@ def path(steps: Iterable[LifecycleStep]) -> Paragraph:
 
 def nonadmin_steps(entry: NonAdminRow, render: RenderContext, _cells: int) -> tuple[Paragraph, ...]:
     """Each step on its line with its time, for a pane that stands beside the table."""
-    said, steps = [Paragraph((Span("Steps", DIM),))], entry.facts(render).steps
+    said, steps = [Paragraph((), label="Steps")], entry.facts(render).steps
     room = max((len(step.name) + 1 for step in steps), default=0)
     for step in steps:
         sign, tone = _SIGNS[step.state]
@@ -85,7 +85,7 @@ def nonadmin_steps(entry: NonAdminRow, render: RenderContext, _cells: int) -> tu
         style = style_of(tone) + BOLD if step.state is StepState.CURRENT else style_of(tone)
         line = Span(f"  {sign or '·'} {span(step.name).text:<{max(14, room)}}", style), Span(at, style_of(Tone.DIM))
         said.append(Paragraph(line))
-    return (paragraph(""), *said) if steps else ()
+    return tuple(said) if steps else ()
 
 
 def tenant_facts(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -6,9 +6,11 @@ The other half, with the page's names and its view, is its record in `foretop_co
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop.bindings import ACTIONS, check_letters
 from foretop.panes.empty_state import NO_SCHEDULES, empty_queue
@@ -86,6 +88,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     """What a pane of so many cells says below, where it stands beside the table."""
     ends_with_chart: bool = False
     """Whether that is a chart, which stands below the keys."""
+    groups: tuple[tuple[str, ...], ...] = ()
+    """The labels that stand together in a pane beside the table; others follow what is above them."""
     explains: Callable[[Any, RenderContext], tuple[Paragraph, ...]] | None = None
     """Its way, or the signs in its row, which a pane below the table says after what is wrong and what comes."""
     named_keys: Callable[[Any], Collection[str]] = lambda entry: ()
@@ -129,7 +133,20 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
             more = self.explains(entry, render) if self.explains is not None else ()
             return *said[:2], *more, *said[2:], *told_keys
         below = self.tells_more(entry, render, cells) if self.tells_more is not None else ()
-        return (*said, *told_keys, *below) if self.ends_with_chart else (*said, *below, *told_keys)
+        return (
+            (*self._grouped(said, told_keys), *below) if self.ends_with_chart else self._grouped(said, below, told_keys)
+        )
+
+    def _grouped(self, *parts: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
+        """The paragraphs, the first of each group apart from what is above it."""
+        group_of = {label: group for group in (*self.groups, ("Keys",)) for label in group}
+        found: list[Paragraph] = []
+        before: tuple[str, ...] = ()
+        for one in chain.from_iterable(parts):
+            group = group_of.get(one.label, before)
+            found.append(replace(one, apart=True) if found and group != before else one)
+            before = group
+        return tuple(found)
 
     def why_empty(self, state: DashboardState) -> list[Line]:
         return [(span(self.empty, Tone.DIM),)] if isinstance(self.empty, str) else self.empty(state)
@@ -138,6 +155,7 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
 _RECORDS = (
     ScreenPage(
         id="triage",
+        groups=(("Do",), ("Since", "Hits"), ("Raw",)),
         tells=_pane("triage_pane:finding_pane"),
         empty=_pane("triage_pane:calm"),
         least_with_pane=_ANY_LINES,
@@ -151,6 +169,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="schedules",
+        groups=(("Usual", "Cron", "Takes", "Storage", "Skip", "Forecast"),),
         pane_grows=True,
         tells=_pane("schedule_pane:schedule_pane"),
         tells_more=_pane("schedule_pane:schedule_runs"),
@@ -179,6 +198,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="nonadmin",
+        groups=(("Next", "Triage", "Queue"), ("Steps",)),
         shows_keys_beside=True,
         tells=_pane("nonadmin_pane:nonadmin_pane"),
         tells_more=_pane("nonadmin_pane:nonadmin_steps"),
@@ -201,6 +221,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="queue",
+        groups=(("Takes", "From", "Items", "Data", "Usual"),),
         shows_keys_beside=True,
         tells=_pane("runs_pane:queue_pane"),
         empty=empty_queue,
@@ -247,6 +268,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="backups",
+        groups=(("Made", "Why", "When"), ("Items",), ("Takes",)),
         shows_keys_beside=True,
         tells=_pane("runs_pane:backup_pane"),
         empty="No backups. One is made when a schedule runs, or by hand on its row.",
@@ -254,6 +276,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="restores",
+        groups=(("Into", "Made", "Why", "When"), ("Items",), ("From",)),
         shows_keys_beside=True,
         tells=_pane("runs_pane:restore_pane"),
         empty="No restores. One is made from a backup, on the pages Backups and Protection.",
@@ -261,6 +284,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="storage",
+        groups=(("Says",), ("Where", "Access", "Status"), ("Holds", "Used by"), ("Do",)),
         pane_grows=True,
         tells=_pane("storage_pane:place_pane"),
         empty="No storage locations. Velero needs one to write to: velero backup-location create, or OADP's DPA.",
@@ -274,6 +298,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="pods",
+        groups=(("Role", "Last"), ("Says",), ("Do",)),
         tells=_pane("pod_pane:pod_pane"),
         empty="No Velero pods. The server, the node agents and maintenance jobs are listed while they exist.",
         signs=_status(
@@ -305,6 +330,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="protection",
+        groups=(("Why",), ("Newest", "Copies"), ("Covered", "Volumes", "Storage", "Repo"), ("Tried",)),
         pane_grows=True,
         shows_keys_beside=True,
         tells=_pane("protection_pane:protection_pane"),

@@ -10,6 +10,7 @@ from foretop.panes.run_chart_pane import run_chart_lines, signs_in_words
 from foretop.widgets.paragraphs import Paragraph, beside, paragraph, span
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE
 from foretop_core.cron import quoted
+from foretop_core.dashboard.table_models import cells_of
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import pause_windows
@@ -17,12 +18,18 @@ from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
 from foretop_core.rules.facts.schedule_runs import SHOWN_RUNS
 from foretop_core.rules.phases import ENDED, OUTCOMES
+from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark, severity_mark
-from foretop_core.tables.resources.runs import took
+from foretop_core.tables.engine.view import pieces
+from foretop_core.tables.resources.runs import RUNS_OF_SCHEDULE
 from foretop_core.tables.resources.schedules import ScheduleRow, last_runs
+from foretop_core.tables.text.terminal_text import pad
 
 _CHART_ROWS, _LAST_RUNS = 5, 14
+_RUN_COLUMNS = tuple(one for one in RUNS_OF_SCHEDULE if one.name not in ("expires", "backup"))
+_KEPT_FREE = paragraph("", yields=True, least=0)
+"""An empty line, where there is room for it."""
 _PAGE_CHART_ROWS, _WIDE_PAGE_CHART_ROWS = 4, 6
 _ROOM_FOR_RUNS = 60
 """Cells from which on a pane lists the last runs too."""
@@ -83,8 +90,10 @@ def schedule_runs(entry: ScheduleRow, render: RenderContext, cells: int) -> tupl
     chart = run_chart_lines(entry, render, cells, _CHART_ROWS)
     if not chart:
         return ()
+    # Title, bars and axis; without the line of signs an empty one is kept, so that no chart stands lower than another.
+    signs = () if len(chart) > _CHART_ROWS + 2 else (_KEPT_FREE,)
     table = _run_table(entry, render) if cells >= _ROOM_FOR_RUNS else ()
-    return (paragraph(""), *chart, *table)
+    return (Paragraph((), at_bottom=True), *chart, *signs, *table)
 
 
 def strip_signs(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -153,26 +162,22 @@ def _kept(facts: ScheduleFacts) -> tuple[str, str]:
 
 def _run_table(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
     """Its last runs, a line each."""
-    head = f"{'STARTED':<22}{'PHASE':<18}{'TOOK':>8}  {'E':>3}{'W':>4}"
+    runs = entry.runs[:_LAST_RUNS]
+    head = "  ".join(pad(column.title, column.cells, right=column.right) for column in _RUN_COLUMNS)
     return (
         paragraph(""),
-        paragraph(head, Tone.DIM, bold=True),
-        *(_run_line(run, render) for run in entry.runs[:_LAST_RUNS]),
+        paragraph(f"  {head}", Tone.DIM, bold=True),
+        *(_run_line(run, render) for run in runs),
+        *(_KEPT_FREE for _ in range(_LAST_RUNS - len(runs))),
     )
 
 
 def _run_line(run: Backup, render: RenderContext) -> Paragraph:
-    status, mark = run.status, run_mark(run.phase)
-    began = status.start_timestamp
-    at = render.time(began, run) if began is not None else "not started"
-    return Paragraph(
-        (
-            span(f"{mark.value} ", mark.tone),
-            span(f"{at:<20}"),
-            span(f"{run.phase or 'New':<18}", mark.tone),
-            span(f"{took(run, render.now):>8}  {status.errors:>3}{status.warnings:>4}"),
-        )
-    )
+    """The same cells as on the page of the schedule."""
+    mark = run_mark(run.phase)
+    cells = zip(cells_of(_RUN_COLUMNS, run, render), _RUN_COLUMNS, strict=True)
+    parts = (piece for cell, column in cells for piece in (*pieces(cell, column, column.cells), Piece("  ")))
+    return Paragraph((span(f"{mark.value} ", mark.tone), *(span(one.text, one.tone) for one in parts)))
 
 
 def _meaning(facts: ScheduleFacts) -> str:

@@ -53,7 +53,7 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
         _statement(finding, render),
         *acknowledged,
         *because,
-        paragraph(render.text(with_keys(finding.remedy, key_name)), label="Do", bold=True, yields=True, least=1),
+        _lead(render.text(with_keys(finding.remedy, key_name)), Tone.PLAIN, label="Do"),
         *(
             Paragraph((Span(key_name(key), BOLD), span(f" {does}")), label=" ")
             for key, does in _KEYS_FOR.get(finding.code, ())
@@ -65,12 +65,15 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
 
 
 def _statement(finding: Finding, render: RenderContext) -> Paragraph:
-    """Its first sentence has the colour: the rest is what shows it."""
-    told = render.text(finding.evidence)
-    lead, stop, rest = told.partition(". ")
     tone = severity_mark(finding.severity).tone if finding.acknowledged is None else Tone.DIM
+    return _lead(render.text(finding.evidence), tone)
+
+
+def _lead(told: str, tone: Tone, label: str = "") -> Paragraph:
+    """The first sentence stands out: the rest is what shows it, or what follows."""
+    lead, stop, rest = told.partition(". ")
     spans = (span(f"{lead}{stop.strip()}", tone, bold=True), span(f" {rest}" if rest else ""))
-    return Paragraph(spans, yields=True, least=1)
+    return Paragraph(spans, label, yields=True, least=1)
 
 
 def _since(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -257,7 +257,9 @@ class TextPane(Widget):
 
     def scroll_lines(self, by: int) -> None:
         if not self._whole and by > 0 and not self.top:
-            self._lines = wrap(self._paragraphs, self.size.width - 2)
+            whole = wrap(self._paragraphs, self.size.width - 2)
+            # What fits stays as it is, in its groups.
+            self._lines = whole if len(whole) > self.size.height else self._lines
         top = max(0, min(self.top + by, len(self._lines) - self.size.height))
         if top != self.top:
             self.top = top

@@ -49,6 +49,10 @@ class Paragraph(msgspec.Struct, frozen=True):
     one_line: str = ""
     """It takes one line where there is no room for all of it, cut at its end, which then says this: how to see the
     whole."""
+    apart: bool = False
+    """An empty line stands before it where there is room for all such lines."""
+    at_bottom: bool = False
+    """It stands below all lines that are free, and so does what follows."""
 
 
 def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
@@ -64,7 +68,10 @@ def paragraph(
 
 
 def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) -> list[Line]:
-    """The lines of the paragraphs in this width; those that yield are cut where there are more than `lines`."""
+    """The lines of the paragraphs in this width; those that yield are cut where there are more than `lines`.
+
+    Where there are fewer, they stand in groups.
+    """
     parts = [(paragraph, _fold(paragraph, max(10, cells))) for paragraph in paragraphs]
     excess = 0 if lines is None else sum(len(folded) for _, folded in parts) - lines
     given = [0] * len(parts)
@@ -78,8 +85,15 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) 
             if len(whole) - 1 <= -excess:
                 parts[at] = paragraph, whole
                 excess += len(whole) - 1
+    gaps = sum(paragraph.apart for paragraph, _ in parts)
+    free = -excess - gaps if lines is not None else -1
     shown: list[Line] = []
-    for (_, folded), fewer in zip(parts, given, strict=True):
+    for (paragraph, folded), fewer in zip(parts, given, strict=True):
+        if free >= 0 and paragraph.apart:
+            shown.append(())
+        if free > 0 and paragraph.at_bottom:
+            shown += [()] * free
+            free = 0
         shown += _without_end(folded, fewer) if fewer else folded
     return shown
 
