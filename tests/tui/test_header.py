@@ -15,7 +15,7 @@ from foretop_core.config.settings import Settings
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS, SCHEDULE, STORAGE
-from foretop_core.pages import TABS
+from foretop_core.pages import PAGES, TABS
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from tests.objects import NOW, schedule
 from tests.tui.fake_source import FilledSource, calm, troubled
@@ -253,11 +253,21 @@ def test_tabs_have_their_full_names_where_there_is_room() -> None:
     assert "2Sched 3NonAdm 4Queue 5Cal" in text_of(tabs(TABS, "triage", 80))
 
 
+@pytest.mark.parametrize("columns", range(80, 201))
+def test_the_tabs_keep_their_places_beside_a_page_without_one(columns: int) -> None:
+    for page in (one for one in PAGES.values() if one not in TABS):
+        line = text_of(tabs(TABS, page.id, columns, page))
+        assert len(line) <= columns
+        alone, _, beside = line.rpartition(" :")
+        assert alone.rstrip() == text_of(tabs(TABS, "", columns)), page.id
+        assert beside in (page.name, page.short)
+
+
 async def test_storage_has_no_digit_and_stands_last_while_it_is_shown() -> None:
     async with screen() as shown:
         assert shown.lines[1] == " 1Triage 2Sched 3NonAdm 4Queue 5Cal 6Primer 7Backups 8Restores 9Protect"
         await shown.press(":", *"storage", "enter")
-        assert shown.lines[1] == " 1Triage 2Sched 3NonAdm 4Queue 5Cal 6Primer 7Backup 8Restore 9Protect  :Storage"
+        assert shown.lines[1] == " 1Triage 2Sched 3NonAdm 4Queue 5Cal 6Primer 7Backups 8Restores 9Protect :Storage"
         await shown.press("escape")
         assert shown.page == "triage"
 

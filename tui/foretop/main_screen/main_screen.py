@@ -257,9 +257,7 @@ class MainScreen(Screen[None]):
 
     def _tab_line(self, cells: int) -> Line:
         shown = PAGES.get(self._tab)
-        return tab_bar_text.tabs(
-            self.tabs, self._tab, cells, shown.name if shown and not self.has_tab(self._tab) else ""
-        )
+        return tab_bar_text.tabs(self.tabs, self._tab, cells, None if self.has_tab(self._tab) else shown)
 
     def has_tab(self, page_id: str) -> bool:
         return any(tab.id == page_id for tab in self.tabs)

@@ -17,6 +17,8 @@ from foretop_core.tables.text.terminal_text import cut, cut_end, pad, width
 
 _NOTICE_EDGE = 1
 """Cells on either side of a message, as the style sheet has them."""
+_BESIDE, _ROOMY = 9, 80
+"""Cells for a page that has no tab, and from how many columns on they are kept free."""
 CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 
 
@@ -28,12 +30,19 @@ def cannot_start(trouble: ForetopError, cells: int) -> Line:
 
 
 @lru_cache(maxsize=64)
-def tabs(pages: tuple[PageRecord, ...], current: str, cells: int, beside: str = "") -> Line:
+def tabs(pages: tuple[PageRecord, ...], current: str, cells: int, beside: PageRecord | None = None) -> Line:
     """The tabs, by their full names where there is room; at the least the digits and the name of the current one.
 
-    A page that has no tab is `beside` them while it is shown, by its name.
+    A page that has no tab is `beside` them while it is shown; room for its short name is always left, so that no tab
+    moves when it comes.
     """
-    last = (Span(" "), Span(f" :{beside} ", CURSOR + BOLD)) if beside else ()
+    own = _fitting(pages, current, cells - _BESIDE if cells >= _ROOMY else cells)
+    if beside is None:
+        return own
+    for gap, name in (("  ", beside.name), (" ", beside.name), (" ", beside.short)):
+        last = (Span(gap), Span(f":{name}", CURSOR + BOLD))
+        if line_width(own) + line_width(last) <= cells:
+            return (*own, *last)
     return (*_fitting(pages, current, cells - line_width(last)), *last)
 
 
