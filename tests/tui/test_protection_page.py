@@ -11,6 +11,7 @@ import pytest
 
 from foretop.dialogs import create_dialogs
 from foretop.panes.protection_pane import protection_pane
+from foretop.widgets.paragraphs import wrap
 from foretop.widgets.prompt import Prompt
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
@@ -51,6 +52,23 @@ async def test_why_a_schedule_that_takes_it_has_made_no_copy_is_said_at_80_colum
         await at.shown.press("slash", *"crm-archive", "enter")
         await at.see("completed at 14 Nov 07:30Z without it", "schedule took it up only afterwards")
         await at.see("Covered crm-daily (all), next 07:30:00Z; cluster-scoped: its own")
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_run_that_velero_refuses_is_told_in_one_line_at_80_columns(kept: bool) -> None:
+    lost = location("offsite", "Unavailable")
+    objects = [
+        *(location(), lost),
+        *covered("shop", cron="0 3 * * *", storageLocation="offsite"),
+        *([copy("one", "shop", storage="offsite")] if kept else []),
+    ]
+    table = Shown("protection", objects)
+    ((_, entry),) = table.model.ordered()
+    told = ["".join(piece.text for piece in line) for line in wrap(protection_pane(entry, table.render_context()), 78)]
+    (line,) = (place for place, text in enumerate(told) if text.startswith("Covered"))
+    assert re.fullmatch(r"Covered  \S+ \(all\), next .*Z, refused; cluster-scoped: its own", told[line])
+    why = "Its storage location offsite is Unavailable."
+    assert (told[line + 1].strip() == why) is not kept, "where copies are there as well, it is told for all of them"
 
 
 @pytest.mark.parametrize("silent", [False, True])

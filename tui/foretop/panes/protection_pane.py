@@ -100,6 +100,9 @@ def _cover_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph
         cluster = facts.cluster_scoped(cover)
         text = f"{cover.schedule.name} ({cover.coverage}){state}{run}; cluster-scoped: {cluster}"
         lines.append(paragraph(text, label=" " if place else "Covered"))
+        refusal = render.schedule(cover.schedule).refusal if run and not found.unavailable else ""
+        if refusal:
+            lines.append(paragraph(f"{humanize.capitalized(refusal)}.", label=" ", yields=True, least=0))
     if len(found.covers) > _MOST_SCHEDULES:
         lines.append(paragraph(f"and {len(found.covers) - _MOST_SCHEDULES} more schedules", label=" "))
     if found.nabs:
@@ -112,12 +115,12 @@ def _cover_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph
 
 
 def _next(cover: NamespaceCover, render: RenderContext) -> str:
+    """Its next run, and in two words why that is perhaps no copy."""
     if cover.next_run is None:
         return ""
     schedule = cover.schedule
-    obstacle = render.schedule(schedule).obstacle
-    then = f", {render.text(obstacle, schedule)}" if obstacle else ""
-    return f", next {render.time(cover.next_run, schedule)}{then}"
+    doubt = render.schedule(schedule).doubt
+    return f", next {render.time(cover.next_run, schedule)}{f', {doubt}' if doubt else ''}"
 
 
 def _tried(found: NamespaceProtection, render: RenderContext) -> str:
