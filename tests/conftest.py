@@ -19,6 +19,9 @@ settings.load_profile("foretop")
 # Rarely, as in the dashboard: at Python's own threshold a fifth of a screen test's time is spent looking for garbage.
 gc.set_threshold(100_000, 20, 10)
 
+# No test trusts the system's authorities, and reading them takes longer than most tests.
+os.environ["SSL_CERT_FILE"] = os.environ["SSL_CERT_DIR"] = os.devnull
+
 _close_loop = asyncio.SelectorEventLoop.close
 
 
@@ -63,6 +66,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish() -> None:
     """What is loaded now stays to the end: the collector need not look at it again."""
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_unconfigure() -> None:
+    """Looks for garbage once; pytest looks five times more, each time at all that its tests have left."""
     gc.collect()
     gc.freeze()
 

@@ -29,6 +29,7 @@ from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
 from foretop_core.rules.night.night import ForeseenRun, Foresight
 from foretop_core.rules.night.reckoning import ToldRun
 from foretop_demo.local_api_server import LocalApiServer
+from tests.examples import sampled
 from tests.objects import NOW, at, backup, location, schedule, upload
 from tests.tui.dashboard_on_box import unfolded
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
@@ -672,7 +673,7 @@ async def test_a_new_schedule_that_was_tried_goes_on_to_the_dialog_that_creates_
             await shown.until(lambda: "schedule openshift-adp/audit is created: 30 4 * * *" in shown.text)
 
 
-@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+@pytest.mark.parametrize("size", sampled((SMALL, MIDDLE), SMALL))
 async def test_what_if_says_before_the_button_is_pressed_what_is_no_part_of_the_plan(size: tuple[int, int]) -> None:
     async with calendar(FilledSource(_hourly()), size) as (shown, _):
         await shown.press("W")

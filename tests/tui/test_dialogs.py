@@ -328,7 +328,11 @@ async def test_a_store_without_a_cluster_offers_no_wishes() -> None:
 
 @pytest.mark.parametrize(
     ("tab", "letter", "typed"),
-    [("2", "e", ("end", "ctrl+u", *"5 5 * * *")), ("2", "a", (*"new", "tab", *"5 5 * * *")), ("7", "r", ())],
+    [
+        ("2", "e", ("end", "ctrl+u", *"5 5 * * *")),
+        pytest.param("2", "a", (*"new", "tab", *"5 5 * * *"), marks=pytest.mark.sweep),
+        pytest.param("7", "r", (), marks=pytest.mark.sweep),
+    ],
 )
 async def test_after_a_refusal_of_the_server_the_form_is_there_with_what_was_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tab: str, letter: str, typed: tuple[str, ...]

@@ -14,6 +14,7 @@ from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAU
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.status import ApiError
+from tests.examples import sampled
 from tests.tui.dashboard_on_box import Stand, stand, unfolded
 from tests.tui.pilot import MIDDLE, SMALL
 
@@ -195,7 +196,7 @@ def notes(at: Stand, name: str) -> dict[str, str]:
     return at.object("Schedule", name)["metadata"].get("annotations") or {}
 
 
-@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+@pytest.mark.parametrize("size", sampled((SMALL, MIDDLE), SMALL))
 async def test_a_pause_is_extended_with_its_own_key(
     size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

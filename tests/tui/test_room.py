@@ -22,6 +22,7 @@ from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContextFactory
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.schedules import SchedulesView
+from tests.examples import sampled
 from tests.objects import NOW, backup, schedule
 from tests.tui.fake_source import FilledSource, calm
 from tests.tui.pilot import LARGE, MIDDLE, TINY, screen
@@ -224,15 +225,17 @@ async def test_what_ended_well_is_drawn_as_long_as_it_took_against_the_longest_t
         assert any(re.search(r" bad .* Failed ", line) for line in shown.lines)
 
 
+_EDGES = (80, 119, 120, 200)
 _SIZES = (80, 100, 119, 120, 140, 160, 200)
 _NAMED = ("name", "subject", "backup", "namespace")
 
 
-async def test_a_wider_terminal_shows_no_less_of_a_name_and_no_column_fewer_than_80() -> None:
+@pytest.mark.parametrize("sizes", sampled((_EDGES, _SIZES), _EDGES), ids=len)
+async def test_a_wider_terminal_shows_no_less_of_a_name_and_no_column_fewer_than_80(sizes: tuple[int, ...]) -> None:
     """Up to the length that names are served to; at 119 the pane is below and the table has all the room."""
     rooms: dict[str, list[dict[str, int]]] = {}
     async with screen(FilledSource(objects_of("default"))) as shown:
-        for size in _SIZES:
+        for size in sizes:
             await shown.pilot.resize_terminal(size, 40)
             for tab in TABS:
                 await shown.press(str(tab.digit))
@@ -243,8 +246,8 @@ async def test_a_wider_terminal_shows_no_less_of_a_name_and_no_column_fewer_than
                     rooms.setdefault(tab.id, []).append(slots)
     assert len(rooms) == 7
     for page, found in rooms.items():
-        first, middle, large, *beside = found
-        for line in ([first, middle, large], [first, *beside]):
+        first, below = found[0], sizes.index(120)
+        for line in (found[:below], [first, *found[below:]]):
             for narrower, wider in pairwise(line):
                 for column in set(_NAMED) & set(first):
                     most = LONG_NAME if column != "backup" else NAME

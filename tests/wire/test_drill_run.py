@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
-import os
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -42,12 +41,6 @@ ENDED = {"phase": "Completed", "completionTimestamp": "2026-11-15T02:01:00Z"}
 KEPT = obj("Backup", "shop-1", {"includedNamespaces": ["shop"]}, status=ENDED)
 LIMIT = timedelta(seconds=10)
 READER = User("reader", (Rule(("get", "list", "watch"), ("*",), ("namespaces", "backups", "restores")),))
-
-
-@pytest.fixture(autouse=True)
-def _no_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading those of the machine takes longer than all else here, and no address here needs them."""
-    monkeypatch.setenv("SSL_CERT_FILE", os.devnull)
 
 
 def its_restore(phase: str, name: str = INTO, **status: Any) -> dict[str, Any]:
