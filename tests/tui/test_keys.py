@@ -16,8 +16,10 @@ from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen, help_text
 from foretop.dialogs.text_screens import MessagesScreen, UpgradeScreen
 from foretop.pages.page import PageAddress
+from foretop.pages.table_page import TablePage
 from foretop.widgets.line_widgets import TextPane
 from foretop_core.dashboard.session_protocol import DisplayOptions
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.pages import TABS
@@ -33,6 +35,21 @@ async def test_digits_lead_to_the_tabs() -> None:
         for tab in TABS:
             await shown.press(str(tab.digit))
             assert shown.page == tab.id
+
+
+async def test_the_tab_of_a_page_is_lit_before_its_rows_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    lit: list[str] = []
+
+    async with screen(size=MIDDLE) as shown:
+
+        def attach(page: TablePage, state: DashboardState) -> None:
+            lit.extend(segment.text.strip() for segment in shown.lit[1])
+            whole(page, state)
+
+        whole = TablePage.attach
+        monkeypatch.setattr(TablePage, "attach", attach)
+        await shown.press("3", "7", "3")
+    assert lit == ["3", "NonAdmin", "7", "Backups"]
 
 
 async def test_a_filter_narrows_as_it_is_typed_and_one_escape_brings_everything_back() -> None:

@@ -87,6 +87,10 @@ def _bindings() -> list[BindingType]:
     return [*keys, *tabs]
 
 
+_FRAME = 1 / 30
+"""Seconds in which the screen is drawn once more."""
+
+
 class MainScreen(Screen[None]):
     """The screen that holds the pages and passes keys to the one that is shown."""
 
@@ -109,6 +113,8 @@ class MainScreen(Screen[None]):
         """What keeps the session from being opened."""
         self._version: tuple[object, ...] | None = None
         self._going = asyncio.Lock()
+        self._coming = ""
+        """The page that is being made for the first time."""
         self._is_frame_due = False
         self._closed_by_q = 0.0
         """When q closed a window last, by the clock of the process; 0.0 where another key did."""
@@ -252,7 +258,9 @@ class MainScreen(Screen[None]):
 
     @property
     def _tab(self) -> str:
-        """The page that is shown, or the one below a detail."""
+        """The page that is shown or about to be, or the one below a detail."""
+        if self._coming:
+            return self._coming
         return self.history.tab if self.current == DETAIL else self.current
 
     def _tab_line(self, cells: int) -> Line:
@@ -332,7 +340,13 @@ class MainScreen(Screen[None]):
     async def _go(self, place: PageAddress, remember: bool) -> None:
         if remember:
             self.note_cursor()
+        if self.current and place.page in PAGES.keys() - self.pages.keys():
+            # Ten thousand rows take a while: until they are there, the tab says that the key was heard.
+            self._coming = place.page
+            self.show_frame()
+            await asyncio.sleep(_FRAME)
         page = await self._page(place.page)
+        self._coming = ""
         if self.page is not None and self.page is not page:
             self.page.left()
         for other in self.pages.values():
