@@ -255,6 +255,23 @@ async def test_a_wider_terminal_shows_no_less_of_a_name_and_no_column_fewer_than
                 assert first.keys() <= wider.keys(), (page, first, wider)
 
 
+async def test_a_large_terminal_has_bars_of_how_long_backups_took_on_the_scale_of_those_in_sight() -> None:
+    many: list[Resource] = [
+        backup(f"run-{place:03}", started="01:00:00", ended=f"01:{40 if place < 2 else 10}:00") for place in range(100)
+    ]
+    async with screen(FilledSource(many), LARGE) as shown:
+        await shown.press("7")
+        bars = {found[0]: line.count("▆") for line in shown.table_lines if (found := re.search(r"run-\d+", line))}
+        assert 2 * bars["run-002"] < bars["run-000"] == bars["run-001"]
+        await shown.press("end")
+        last = {line.count("▆") for line in shown.table_lines if "run-" in line}
+        assert len(last) == 1
+        assert last.pop() > bars["run-002"], "the two long ones are out of sight"
+    async with screen(FilledSource(many), MIDDLE) as shown:
+        await shown.press("7")
+        assert not any("▆" in line for line in shown.lines)
+
+
 def test_a_text_of_one_line_is_shown_whole_where_there_is_room() -> None:
     raw = Paragraph((span("unable to create plugin client: exec format error"),), label="Raw", one_line="d")
     others = [Paragraph((span("Velero is down."),))]

@@ -3,6 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foretop_core.tables.engine.drawings import LEAST_BAR, LENGTH, LengthBar
+from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.engine.view import Cell, Column, fit, wording
 from foretop_core.tables.text.terminal_text import cut, fold, plain_rows, width
 
@@ -23,6 +25,23 @@ def test_cells_with_fewer_wordings_than_others_keep_their_shortest() -> None:
     cells = [Cell("PartiallyFailed", briefs=("PartFailed", "PartFail", "Part")), Cell("New")]
     assert [wording(cells, size) for size in (15, 10, 8, 4)] == [0, 1, 2, 3]
     assert wording([Cell("Completed")], 9) == wording([], 9) == 0
+
+
+@given(
+    st.floats(0, 1e9), st.floats(0, 1e9), st.text("0123456789hms", max_size=LENGTH), st.integers(1, 40), st.booleans()
+)
+def test_a_bar_of_a_length_has_exactly_its_room_and_all_bars_begin_and_end_alike(
+    length: float, longest: float, text: str, cells: int, ascii: bool
+) -> None:
+    pieces = LengthBar(length, Tone.GOOD, longest).pieces(text, Tone.PLAIN, cells, ascii=ascii)
+    drawn = "".join(piece.text for piece in pieces)
+    assert width(drawn) == cells
+    if longest and cells > LENGTH + LEAST_BAR:
+        assert pieces[0].text.strip("▆▎#'") == ""
+        assert len(pieces[0].text) <= cells - LENGTH - 1
+        assert drawn.endswith(text)
+    else:
+        assert drawn.strip(" …") in text
 
 
 def test_a_line_is_folded_after_a_word_and_a_longer_word_anywhere() -> None:

@@ -63,6 +63,7 @@ _PROGRESS = (
     Sign("data 25%+?", "how much of its volumes is moved; +? if a size is unknown"),
 )
 _RESTORE = Sign(RESTORE_GLYPH, "before a name: a restore, not a backup")
+_TOOK = Sign("▆▆", "how long it took against the longest in sight, on a large terminal")
 _ANY_LINES = 0
 """For a page whose rows say too little without the pane."""
 
@@ -272,7 +273,7 @@ _RECORDS = (
         shows_keys_beside=True,
         tells=_pane("runs_pane:backup_pane"),
         empty="No backups. One is made when a schedule runs, or by hand on its row.",
-        signs=(*_RUNS, Sign("E W", "errors and warnings")),
+        signs=(*_RUNS, Sign("E W", "errors and warnings"), _TOOK),
     ),
     ScreenPage(
         id="restores",
@@ -280,7 +281,7 @@ _RECORDS = (
         shows_keys_beside=True,
         tells=_pane("runs_pane:restore_pane"),
         empty="No restores. One is made from a backup, on the pages Backups and Protection.",
-        signs=(*_RUNS, Sign("E W", "errors and warnings")),
+        signs=(*_RUNS, Sign("E W", "errors and warnings"), _TOOK),
     ),
     ScreenPage(
         id="storage",

@@ -9,6 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop.bindings import RESERVED_LETTERS
+from foretop_core.tables.engine.drawings import LEAST_BAR
 from foretop_core.tables.engine.view import Column
 from foretop_core.tables.text.terminal_text import width
 
@@ -101,8 +102,22 @@ def arrange(
     wanted = [min(size, growing.get(place, 0)) for place, size in enumerate(natural)]
     spare = _share_out(sizes_of, wanted, spare, [place for place in taken if growing[place]])
     spare = _share_out(sizes_of, served, spare, taken)
-    _share_out(sizes_of, natural, spare, taken)
+    spare = _share_out(sizes_of, natural, spare, taken)
+    _give_to_bar(sizes_of, columns, spare)
     return _placed(sizes_of, columns, priorities)
+
+
+def _give_to_bar(sizes_of: dict[int, int], columns: Sequence[Column[Any]], spare: int) -> None:
+    """Give a bar what is left; where that is too little, also what the name of the row has beyond `LONG_NAME`."""
+    place = next((place for place in sizes_of if columns[place].bar), None)
+    name = next((place for place in sizes_of if columns[place].name == "name"), None)
+    if place is None or name is None:
+        return
+    beyond = max(0, sizes_of[name] - LONG_NAME) if spare <= LEAST_BAR else 0
+    used = min(spare + beyond, columns[place].bar + 1)
+    if used > LEAST_BAR:
+        sizes_of[place] += used
+        sizes_of[name] -= max(0, used - spare)
 
 
 def _fitting(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,7 @@ from foretop.widgets.table_strips import (
 from foretop_core.dashboard.table_models import GroupHeaderRow, SectionRow, TableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.tables.engine.drawings import LengthBar
 from foretop_core.tables.engine.groups import HEAD, SECTION
 from foretop_core.tables.engine.view import Column, Row, View, worded_width, wording
 from foretop_core.tables.text.terminal_text import width
@@ -34,6 +36,7 @@ from foretop_core.tables.text.terminal_text import width
 _SAMPLE = 200
 """So many rows, from all over the table, tell how wide the columns are."""
 _GROWN = 1.5
+_STEP = 1.25
 
 
 class ColumnWidths:
@@ -75,6 +78,13 @@ class ColumnWidths:
 def _titled(column: Column[Any], rows: TableModel) -> int:
     """The cells of its title, with the arrow where the table is sorted by it."""
     return width(column.title) + (column.name == rows.sorted_by)
+
+
+def _longest(rows: Iterable[Row], place: int) -> float:
+    """The scale of the bars of a column: the longest in sight or up to a quarter more, so that it seldom changes."""
+    drawn = (row.cells[place].drawing for row in rows)
+    longest = max((one.length for one in drawn if isinstance(one, LengthBar)), default=0.0)
+    return float(_STEP ** math.ceil(math.log(longest, _STEP))) if longest > 0 else 0.0
 
 
 def _grow(sizes: list[int], wanted: Iterable[int]) -> None:
@@ -166,6 +176,7 @@ class TableBase(Widget):
         self._widths = ColumnWidths()
         self._slots: tuple[ColumnSlot, ...] = ()
         self._shortened: dict[int, int] = {}
+        self._longest: dict[int, float] = {}
         self._lit: dict[ObjectRef, frozenset[int]] = {}
         self._empty: tuple[Line, ...] = ()
         self._below: tuple[Row, ...] = ()
@@ -249,8 +260,9 @@ class TableBase(Widget):
         if briefer:
             # Names get what a shorter wording leaves.
             slots = self._placed(wide=self.wide, at_most=briefer)
-        moved = (slots, shortened) != (self._slots, self._shortened)
-        self._slots, self._shortened = slots, shortened
+        longest = {slot.index: _longest(rows, slot.index) for slot in slots if columns[slot.index].bar}
+        moved = (slots, shortened, longest) != (self._slots, self._shortened, self._longest)
+        self._slots, self._shortened, self._longest = slots, shortened, longest
         return moved
 
     def _placed(self, *, wide: bool, at_most: Mapping[int, int] | None = None) -> tuple[ColumnSlot, ...]:
@@ -374,7 +386,7 @@ class TableBase(Widget):
         assert self.rows is not None
         lit = self._lit.get(row.key, frozenset())
         raised = getattr(self.app, "raises_cursor", False)
-        how = RowState(row.key == self.cursor, row.key in self.marked, lit, self._shortened, raised)
+        how = RowState(row.key == self.cursor, row.key in self.marked, lit, self._shortened, self._longest, raised)
         if isinstance(row, SectionRow):
             return section_strip(row, self.size.width, self._ascii)
         if isinstance(row, GroupHeaderRow):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -25,6 +26,7 @@ from foretop.widgets.styles import (
     to_ascii,
 )
 from foretop_core.dashboard.table_models import GroupHeaderRow, SectionRow
+from foretop_core.tables.engine.drawings import LENGTH, LengthBar
 from foretop_core.tables.engine.view import Column, Row
 from foretop_core.tables.engine.view import pieces as cell_pieces
 from foretop_core.tables.text.terminal_text import pad
@@ -51,6 +53,8 @@ class RowState(msgspec.Struct, frozen=True):
     marked: bool
     lit: frozenset[int]
     shortened: Mapping[int, int] = msgspec.field(default_factory=dict)
+    longest: Mapping[int, float] = msgspec.field(default_factory=dict)
+    """By column, the scale of its bars."""
     raised: bool = False
     """The row under the cursor has a background of its own and keeps its colours; else it is reversed in one piece."""
 
@@ -112,6 +116,8 @@ def row_strip(
         if slot.x > x:
             pieces.append(Segment(" " * (slot.x - x), on))
         shortened = how.shortened.get(slot.index, 0)
+        if isinstance(cell.drawing, LengthBar) and slot.width > LENGTH:
+            cell = replace(cell, drawing=replace(cell.drawing, longest=how.longest[slot.index]))
         for piece in cell_pieces(cell, column, slot.width, ellipsis, shortened, ascii=ascii):
             own = style_of(piece.tone) + BOLD if piece.bold else style_of(piece.tone)
             style = how.on_ground(DIM if row.faded else own)

@@ -18,6 +18,8 @@ LEAST_BAR = 6
 """A bar of fewer cells tells nothing: its number stands alone."""
 _NUMBER = 4
 """Room for the number after a bar."""
+LENGTH = 6
+"""Room for how long something took: `59m59s`."""
 _LINE, _HALF, _TRACK = "━╸─"
 _ASCII_LINE, _ASCII_HALF, _ASCII_TRACK = "=-."
 _RUN, _WAIT, _SHORT_RUN = "▆░▎"
@@ -106,6 +108,21 @@ class TimeBar(msgspec.Struct, frozen=True):
         return tuple(piece for piece in found if piece.text)
 
 
+class LengthBar(msgspec.Struct, frozen=True):
+    """How long something took against the longest in sight, in seconds, before its number; the number alone else."""
+
+    length: float
+    tone: Tone
+    longest: float = 0.0
+
+    def pieces(self, text: str, tone: Tone, cells: int, *, ascii: bool) -> tuple[Piece, ...]:
+        number = pad(cut_end(text, cells), min(cells, LENGTH), right=True)
+        if self.longest <= 0:
+            return (Piece(pad(number, cells, right=True), tone),)
+        share = round(1000 * min(1.0, self.length / self.longest))
+        return TimeBar(0, share, self.tone).pieces(number, tone, cells, ascii=ascii)
+
+
 class RunStrip(msgspec.Struct, frozen=True):
     """A mark for each of the last runs, the newest at the right edge; as many as the cell has room for."""
 
@@ -142,7 +159,7 @@ class Signs(msgspec.Struct, frozen=True):
         return (*(Piece(glyph.value, glyph.tone) for glyph in shown), Piece(" " * (cells - len(shown))))
 
 
-Drawing = ShareBar | TimeBar | RunStrip | Signs
+Drawing = ShareBar | TimeBar | LengthBar | RunStrip | Signs
 
 
 def run_level(length: timedelta | None, usual: timedelta | None) -> str:

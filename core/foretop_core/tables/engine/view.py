@@ -71,7 +71,8 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     column whose cells are `alike` all of them are shortened where one of them has to be. What `ticks` changes with the
     clock, which is not a change of the object. What is told `briefly` is shortened on the screen, however much room
     there is. `most` is as wide as it ever gets, whatever its texts are. `letter` sorts by it where the first of its
-    title is the key of an action. A cell that `lasts` is the same as long as its entry is.
+    title is the key of an action. A cell that `lasts` is the same as long as its entry is. Up to `bar` cells more are
+    for a bar before its text, where there is room.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     drawing: Callable[[Shown, RenderContext], Drawing | None] | None = None
     letter: str = ""
     lasts: bool = False
+    bar: int = 0
 
 
 def plain(

@@ -31,7 +31,7 @@ from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import MOVES_DATA, WAITING
 from foretop_core.store import Store
-from foretop_core.tables.engine.drawings import ShareBar
+from foretop_core.tables.engine.drawings import LENGTH, LengthBar, ShareBar
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, phase_briefs, phase_tone, run_mark
@@ -299,6 +299,11 @@ def _items_taken(run: Run) -> str:
     return f"{progress.total_items}" if progress and progress.done == progress.total_items else items_done(run)
 
 
+def _length_bar(run: Run, render: RenderContext) -> LengthBar | None:
+    length = run_length(run, render.now)
+    return LengthBar(max(0.0, length.total_seconds()), run_mark(run.phase).tone) if length is not None else None
+
+
 FROM: Column[Run] = Column(
     "from",
     "FROM",
@@ -309,7 +314,15 @@ FROM: Column[Run] = Column(
 )
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
 _TOOK: Column[Run] = Column(
-    "took", "TOOK", lambda run, render: took(run, render.now), run_length, right=True, cells=6, ticks=True
+    "took",
+    "TOOK",
+    lambda run, render: took(run, render.now),
+    run_length,
+    right=True,
+    cells=LENGTH,
+    ticks=True,
+    drawing=_length_bar,
+    bar=20,
 )
 PHASE: Column[Run] = plain(
     "phase",
@@ -384,7 +397,7 @@ _RESTORES: tuple[Column[Restore], ...] = (
 RUNS_OF_SCHEDULE: tuple[Column[Backup], ...] = (
     Column("started", "STARTED", _day_and_minute, newest_first, cells=12),
     msgspec.structs.replace(PHASE, cells=15),
-    _TOOK,
+    msgspec.structs.replace(_TOOK, drawing=None, bar=0),
     Column("waited", "WAITED", lambda run, _: _waited(run), waited, right=True, cells=6),
     Column("items", "ITEMS", lambda run, _: _items_taken(run), _done, right=True, cells=8),
     *_FAULTS,
