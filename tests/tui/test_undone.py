@@ -47,6 +47,9 @@ async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_i
         assert "edit the schedule" not in at.shown.pane
         await at.shown.until(lambda: at.journal[-1].user == "argocd-controller")
         assert at.journal[-1].result == "put back by argocd-controller; foretop only saw it"
+        await at.go("2", at.key(SCHEDULE, "orders-hourly"))
+        told = "Your pause did not hold: argocd-controller set "
+        await at.shown.until(lambda: told in " ".join(at.shown.pane.split()))
         assert at.shown.faults == []
 
 

@@ -55,8 +55,34 @@ async def test_the_key_of_a_window_is_told_for_its_own_schedules_alone(
         at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, "etcd", change, "foretop")
         await at.go("2", at.key(SCHEDULE, "etcd"))
         await at.shown.until(lambda: "U resume" in at.shown.pane)
+        assert "U resume window" in at.shown.footer
         await at.go("2", at.key(SCHEDULE, "wiki"))
         await at.shown.until(lambda: "U resume" not in at.shown.pane)
+        assert "U resume window" not in at.shown.footer
+
+
+async def test_a_window_is_resumed_by_name_from_any_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
+        at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, "etcd", change, "foretop")
+        await at.shown.until(lambda: "‖" in at.shown.status)
+        await at.shown.press("7", "colon", *"resume", "enter")
+        await at.see("Resume window ab12cd: unpause 1 schedule")
+
+
+async def test_a_window_is_changed_as_a_whole_from_the_list_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
+        for name in ("etcd", "mail"):
+            at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, name, change, "foretop")
+        await at.see("over, 2 still paused")
+        await at.shown.press("colon", *"windows", "enter")
+        await at.see("ab12cd 2 schedules, meant until 14 Nov 04:30Z, overrun by", "by maria: CHG-4711 (etcd and mail)")
+        await at.see("s change all of it, U resume all of it")
+        await at.shown.press("s")
+        await at.see("─ Change the pause of 2 schedules in ")
 
 
 async def test_beside_a_finding_about_the_server_the_key_resumes_the_only_window(

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.models import Schedule
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
@@ -96,7 +97,11 @@ class PauseWindow(msgspec.Struct, frozen=True):
     @property
     def told(self) -> Text:
         """Since when it is paused, by whom, why and until when."""
-        return sentence(_since_first(self._pauses), pause_reason(self.pause))
+        return sentence(self.since, pause_reason(self.pause))
+
+    @property
+    def since(self) -> Text:
+        return _since_first(self._pauses)
 
     @property
     def _pauses(self) -> list[PauseInfo]:
@@ -182,6 +187,17 @@ def other_pauses(schedules: Iterable[Schedule]) -> Text:
 def _paused_alike(group: list[tuple[Schedule, PauseInfo]]) -> Text:
     who = group[0][0].name if len(group) == 1 else humanize.count(len(group), "schedule")
     return sentence(f"{who} ", _since_first([info for _, info in group]), pause_reason(group[0][1]))
+
+
+def window_lines(window: PauseWindow, now: datetime, zone: tzinfo = UTC) -> tuple[str, str]:
+    """A window in a list: how many and until when, which must not be cut, then since when, by whom, why and which."""
+    until, late = window.pause.until, window.overrun(now)
+    end = sentence(", meant until ", until) if until is not None else ", no end given"
+    many = f"{window.id}  {humanize.count(len(window.schedules), 'schedule')}"
+    head = sentence(many, end, sentence(", overrun by ", late) if late is not None else "")
+    names = humanize.join([schedule.name for schedule in window.schedules])
+    told = sentence(window.since, pause_reason(replace(window.pause, until=None)), f" ({names})")
+    return render(head, now, zone), render(told, now, zone)
 
 
 def window_line(window: PauseWindow, now: datetime, zone: tzinfo = UTC) -> str:

@@ -190,5 +190,5 @@ def test_the_pane_of_one_in_a_window_tells_the_key_for_it_from_the_key_for_all()
         key.name: " ".join(piece.text for one in schedule_pane(row, shown.render_context()) for piece in one.spans)
         for key, row in shown.model.ordered()
     }
-    assert "1 of 2 in this window: s changes this one alone, U resumes all." in panes["a"]
+    assert "1 of 2 in this window: s changes this one, :windows all; U resumes all." in panes["a"]
     assert not any("in this window" in panes[name] for name in ("alone", "running"))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
+from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.text import Text
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -112,24 +114,45 @@ _FRAME = 5
 
 
 class ChoicePicker(BaseModal[int]):
-    """A list of choices; the answer is the index of the chosen one."""
+    """A list of choices, with as many lines each; the answer is the index of the chosen one.
 
-    def __init__(self, title: str, labels: Sequence[str], ascii: bool) -> None:
+    `others` are further keys: what each says in the last line, and what it does with the index of the choice.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        labels: Sequence[str],
+        ascii: bool,
+        others: Mapping[str, tuple[str, Callable[[int], None]]] = MappingProxyType({}),
+    ) -> None:
         super().__init__(ascii)
         self._title = title
-        self._labels = labels
+        self._labels = [[clean(line) for line in label.splitlines() or [""]] for label in labels]
+        self._others = others
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="window"):
             yield Label(Text(clean(self._title), style="bold"))
-            yield PlainOptionList(*(Option(Text(clean(label), no_wrap=True)) for label in self._labels))
-            yield Label(Text("enter select, esc/q close", style="dim"))
+            listed = PlainOptionList(*(Option(Text("\n".join(lines), no_wrap=True)) for lines in self._labels))
+            listed.lines_each = max(map(len, self._labels), default=1)
+            yield listed
+            more = "".join(f"{key} {words}, " for key, (words, _) in self._others.items())
+            yield Label(Text(f"enter select, {more}esc/q close", style="dim"))
 
     def on_mount(self) -> None:
         """As wide as its longest choice, where the terminal is."""
-        longest = max(width(clean(label)) for label in (self._title, *self._labels))
+        longest = max(width(line) for line in (clean(self._title), *chain(*self._labels)))
         self.query_one(".window").styles.width = max(_LEAST_WIDTH, longest + _FRAME)
 
     @on(PlainOptionList.OptionSelected)
     def _chosen(self, event: PlainOptionList.OptionSelected) -> None:
         self.dismiss(event.option_index)
+
+    def on_key(self, event: events.Key) -> None:
+        _, act = self._others.get(event.key) or self._others.get(event.character or "", ("", None))
+        place = self.query_one(PlainOptionList).highlighted
+        if act is not None and place is not None:
+            event.stop()
+            self.dismiss(None)
+            self.app.call_later(act, place)

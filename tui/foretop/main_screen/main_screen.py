@@ -19,7 +19,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
-from foretop.bindings import ACTIONS, Action, Handler, KeyHints, footer_order, key_name, use_keys, use_tabs
+from foretop.bindings import ACTIONS, RESUME, Action, Handler, KeyHints, footer_order, key_name, use_keys, use_tabs
 from foretop.main_screen import tab_bar_text
 from foretop.main_screen.page_history import PageHistory
 from foretop.pages.page import Page, PageAddress
@@ -159,7 +159,7 @@ class MainScreen(Screen[None]):
     def screen_actions(self) -> ScreenActions:
         from foretop.main_screen.screen_actions import ScreenActions
 
-        return ScreenActions(self, self.app_host)
+        return ScreenActions(self, self.app_host, self.write_actions)
 
     def on_resize(self) -> None:
         self._version = None
@@ -436,7 +436,8 @@ class MainScreen(Screen[None]):
             return IN_A_WINDOW
         if self.page is None:
             return ()
-        return self.page.ways_of_typing() or footer_hints(self.offered(), self.current, self.can_go_back)
+        shown = [one for one in self.offered() if one.id != RESUME or self.write_actions.is_about_window]
+        return self.page.ways_of_typing() or footer_hints(shown, self.current, self.can_go_back)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leaves the key of an action that nobody carries out here to the next one that has it."""

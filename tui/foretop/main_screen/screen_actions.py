@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 from textual.app import App, SuspendNotSupported
 
-from foretop.bindings import WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name, page_key
+from foretop.bindings import RESUME, WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name, page_key
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
-from foretop.main_screen.write_actions import all_windows, why_no_window
+from foretop.main_screen.write_actions import WriteActions, all_windows, why_no_window, window_labels
 from foretop.pages.page import Page, PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.column_layout import sort_keys
+from foretop_core.actions.planners.pausing import CHANGE_PAUSE
 from foretop_core.background import in_thread
 from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
@@ -28,7 +29,6 @@ from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.pause_facts import window_line
 from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.text.times import TimeZoneMode, TimeZoneSetting
@@ -113,9 +113,10 @@ _MOST_WRITES = 20
 class ScreenActions:
     """The handlers of those actions."""
 
-    def __init__(self, host: ActionHost, app_host: AppHost) -> None:
+    def __init__(self, host: ActionHost, app_host: AppHost, write_actions: WriteActions) -> None:
         self.host = host
         self.app_host = app_host
+        self.write_actions = write_actions
         self._handlers = handlers_by_name(self)
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -170,7 +171,7 @@ class ScreenActions:
         )
 
     def do_windows(self) -> None:
-        """All pause windows; the chosen one is shown among the schedules, where a key resumes it."""
+        """All pause windows: one is changed or resumed as a whole, or its first schedule is gone to."""
         state = self.host.state
         if state is None:
             return
@@ -186,9 +187,13 @@ class ScreenActions:
                 key = ObjectRef(context, SCHEDULE.name, first.namespace, first.name)
                 self.host.run_worker(self.host.go(PageAddress("schedules", filter="", key=key, jumped=True)))
 
-        labels = [window_line(window, state.now(context), state.zone) for context, window in found]
-        title = "Pause windows: enter goes to the first schedule of one, U there resumes all of it"
-        self.host.app.push_screen(ChoicePicker(title, labels, self.host.display_options.ascii), chosen)
+        others = {
+            key_name(CHANGE_PAUSE.id): ("change all of it", lambda place: self.write_actions.change(*found[place])),
+            key_name(RESUME): ("resume all of it", lambda place: self.write_actions.resume(*found[place])),
+        }
+        title = "Pause windows: enter goes to the first schedule of one"
+        ascii = self.host.display_options.ascii
+        self.host.app.push_screen(ChoicePicker(title, window_labels(state, found), ascii, others), chosen)
 
     async def do_handover(self) -> None:
         """The whole of what the dashboard watches, whatever the page is narrowed to."""

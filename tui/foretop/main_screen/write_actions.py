@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.pause_facts import PauseWindow, pause_windows, window_line
+from foretop_core.rules.facts.pause_facts import PauseWindow, pause_windows, window_lines
 from foretop_core.rules.results import Results
 from foretop_core.rules.triage import ungathered
 from foretop_core.rules.triage.finding import LEFT_OVER, PAUSED_OVERDUE, WINDOW_OVERRUN
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 # Deferred imports: dialogs and actions are loaded with the first one that is opened.
 
 _BY_ID = {record.id: record for record in RECORDS}
-_HAVE_WINDOWS = ("schedules", "triage")
 _ABOUT_PAUSES = frozenset({"velero-all-paused", PAUSED_OVERDUE, WINDOW_OVERRUN})
 
 
@@ -99,10 +98,8 @@ class WriteActions:
             return ""
         if action_id == RESUME and not all_windows(state):
             return why_no_window(state)
-        if action_id == RESUME and self.host.current in _HAVE_WINDOWS:
-            return f"Resume a pause window: this finding is about none, {page_key('schedules')} lists them"
         if action_id == RESUME:
-            return f"Resume a pause window: on {page_key('schedules')} or {page_key('triage')}"
+            return "Resume a pause window: this finding is about none, :windows lists them"
         record = _BY_ID.get(action_id)
         if record is None:
             return ""
@@ -371,7 +368,7 @@ class WriteActions:
     def _windows(self) -> list[tuple[str, PauseWindow]]:
         """The windows that can be resumed here: all, but beside a finding about a schedule those of that alone."""
         state = self.host.state
-        if state is None or self.host.current not in _HAVE_WINDOWS:
+        if state is None:
             return []
         finding = finding_under_cursor(self.host.page)
         is_of_schedule = finding is not None and finding.subject.kind == SCHEDULE.name
@@ -380,7 +377,7 @@ class WriteActions:
     def _windows_of_row(self) -> list[tuple[str, PauseWindow]]:
         """The windows that the schedule or the finding under the cursor is about."""
         state, page = self.host.state, self.host.page
-        if state is None or self.host.current not in _HAVE_WINDOWS:
+        if state is None:
             return []
         finding, subject = finding_under_cursor(page), page.subject() if page is not None else None
         named = {*(related_to_finding(finding) if finding is not None else ()), subject}
@@ -396,15 +393,33 @@ class WriteActions:
 
         def chosen(place: int | None) -> None:
             if place is not None:
-                self._open(UNPAUSE, ActionTargets(_keys(*offered[place]), window=offered[place][1].id))
+                self.resume(*offered[place])
 
         if len(offered) == 1:
             chosen(0)
         elif offered and state is not None:
-            labels = [window_line(window, state.now(context), state.zone) for context, window in offered]
-            self.host.app.push_screen(
-                ChoicePicker("Resume which window", labels, self.host.display_options.ascii), chosen
-            )
+            labels, ascii = window_labels(state, offered), self.host.display_options.ascii
+            self.host.app.push_screen(ChoicePicker("Resume which window", labels, ascii), chosen)
+
+    def resume(self, context: str, window: PauseWindow) -> None:
+        self._open(UNPAUSE, ActionTargets(_keys(context, window), window=window.id))
+
+    def change(self, context: str, window: PauseWindow) -> None:
+        """Changes the reason or the end of a whole window, of what is still paused by foretop."""
+        keys = tuple(key for key in _keys(context, window) if self._fits(CHANGE_PAUSE, key))
+        if keys:
+            self._open(CHANGE_PAUSE, ActionTargets(keys))
+
+    @property
+    def is_about_window(self) -> bool:
+        """True if the row under the cursor is of a pause window, or a finding, which may be about all of them."""
+        return self.host.current == "triage" or bool(self._windows_of_row())
+
+
+def window_labels(state: DashboardState, windows: Iterable[tuple[str, PauseWindow]]) -> list[str]:
+    """Two lines for each."""
+    told = (window_lines(window, state.now(context), state.zone) for context, window in windows)
+    return [f"{head}\n        {why}" for head, why in told]
 
 
 def all_windows(state: DashboardState) -> list[tuple[str, PauseWindow]]:

@@ -18,7 +18,7 @@ from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
 from foretop.panes.page_records import ScreenPage
 from foretop.panes.stale_notice import not_allowed, seen_ago, stale_paras
 from foretop.widgets.line_widgets import FrameLine, ReadablePane
-from foretop.widgets.paragraphs import Line, Paragraph, Span, span
+from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of, style_of_mark
 from foretop.widgets.table import Table
 from foretop_core.config.settings import PageSettings, Settings
@@ -30,6 +30,7 @@ from foretop_core.models.kinds import ON_DEMAND
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
+from foretop_core.rules.undone import CODE as CHANGE_UNDONE
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.engine.view import WORST_FIRST, View
 
@@ -287,7 +288,8 @@ class TablePage(FilterablePage):
         if (head := self.table.head) is not None:
             return (*stale, *group_pane(head))
         cells = self.pane.size.width - 2 if self.is_framed else None
-        return (*stale, *self.spec.pane(rows, key, state, cells, self._keys))
+        undone = () if self.page_id == "triage" else _undone(rows.subject(key), state)
+        return (*stale, *undone, *self.spec.pane(rows, key, state, cells, self._keys))
 
     def _keys(self, entry: object) -> tuple[Paragraph, ...]:
         """Only while it is on the screen: what works is a question to the page that is."""
@@ -481,6 +483,13 @@ class TablePage(FilterablePage):
         self.table.rearranged(to_first=to_first)
         self.pulse()
         self.post_message(self.Altered())
+
+
+def _undone(key: ObjectRef | None, state: DashboardState) -> tuple[Paragraph, ...]:
+    """Who has put back what was written to a row's object, as Triage tells it."""
+    found = [one for one in state.findings if one.code == CHANGE_UNDONE and one.subject == key]
+    told = (state.render_context_of(one).text(one.evidence) for one in found)
+    return tuple(paragraph(text, Tone.WARN, bold=True, yields=True, least=1) for text in told)
 
 
 _NAMES = frozenset({"name", "subject"})

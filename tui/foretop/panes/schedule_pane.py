@@ -205,7 +205,7 @@ def _window(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...
     mine = [one for one in pause_windows(render.snapshot.schedules) if facts.schedule in one.schedules]
     if not mine or (count := len(mine[0].schedules)) == 1:
         return ()
-    keys = f"{CHANGE_PAUSE.key} changes this one alone, {key_name(RESUME)} resumes all"
+    keys = f"{CHANGE_PAUSE.key} changes this one, :windows all; {key_name(RESUME)} resumes all"
     return (paragraph(f"1 of {count:,} in this window: {keys}.", Tone.DIM),)
 
 

@@ -1,4 +1,4 @@
-"""A list of options, one line each."""
+"""A list of options with as many lines each."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from foretop.widgets.styles import CURSOR
 class PlainOptionList(OptionList):
     """A list that shows the selected option in reverse video, which its base cannot take from a style sheet."""
 
+    lines_each = 1
+
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
-        return strip.apply_style(CURSOR) if self.highlighted == self.scroll_offset.y + y else strip
+        at = (self.scroll_offset.y + y) // self.lines_each
+        return strip.apply_style(CURSOR) if self.highlighted == at else strip

@@ -22,6 +22,7 @@ from foretop_core.rules.pauses import (
     pause_note,
     pause_windows,
     window_line,
+    window_lines,
 )
 from foretop_core.rules.protection.namespace_protection import promised_since
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -41,6 +42,7 @@ __all__ = [
     "skipped_ages",
     "unpause_effect",
     "window_line",
+    "window_lines",
 ]
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
