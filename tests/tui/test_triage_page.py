@@ -11,7 +11,7 @@ from foretop.dialogs.base_modal import ChoicePicker
 from foretop.pages.table_page import TablePage
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Deployment, NonAdminBackup
-from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL
 from tests.objects import NOW, at, backup, location, nab, schedule
 from tests.tui.dashboard_on_box import stand
@@ -217,3 +217,22 @@ async def test_the_pane_gives_the_lines_back_when_many_findings_come() -> None:
         assert shown.table.rows is not None
         assert shown.table.rows.table.total > 20
         assert page.query_one("#pane-box").size.height == 6
+
+
+async def test_where_rows_come_and_go_the_pane_has_half_of_a_table_that_is_not_needed() -> None:
+    """The border stands still while one backup more comes and goes."""
+    source = FilledSource([location(), *(backup(f"b{number}") for number in range(3))])
+    async with screen(source, size=SMALL) as shown:
+        await shown.press("7")
+        await shown.settle()
+        page = shown.app.main_screen.page
+        assert page is not None
+        heights = [page.query_one("#pane-box").size.height]
+        for number in range(3, 12):
+            source.change(BACKUP, {"metadata": meta(f"b{number}"), "status": {"phase": "Completed"}})
+            await shown.tick()
+            await shown.settle()
+            heights.append(page.query_one("#pane-box").size.height)
+        assert heights[0] > 6
+        assert heights[-1] == 6
+        assert len(set(heights)) == 2, heights

@@ -749,6 +749,9 @@ def test_a_night_without_one_scheduled_backup_is_no_yes() -> None:
     assert Tone.GOOD not in {phrase.tone for phrase in lines["By 06:00"].phrases}
     assert "".join(phrase.text for phrase in lines["Done"].phrases) == "what runs now by 03:40"
     assert ("By 06:00", "nothing runs", "nothing runs") in nights_compared(outlook(paused), outlook(paused), UTC)
+    tomorrow = replace(ahead, runs=(run, _told("daily", "23:10", "23:40")), left_out=paused.left_out)
+    (line,) = [one for one in night_words(ServerNight("prod", tomorrow), NOW, UTC) if one.label == "By 06:00"]
+    assert line.phrases[1].text == "nothing of the night runs: 3 are paused", "one that runs after six makes no night"
     assert "Nothing of the night runs: 3 are paused." in [render(one, NOW) for one in words(outlook(paused))]
 
 

@@ -150,9 +150,9 @@ class ChoicePicker(BaseModal[int]):
         self.dismiss(event.option_index)
 
     def on_key(self, event: events.Key) -> None:
-        _, act = self._others.get(event.key) or self._others.get(event.character or "", ("", None))
+        other = self._others.get(event.key) or self._others.get(event.character or "")
         place = self.query_one(PlainOptionList).highlighted
-        if act is not None and place is not None:
+        if other is not None and place is not None:
             event.stop()
             self.dismiss(None)
-            self.app.call_later(act, place)
+            self.app.call_later(other[1], place)

@@ -56,6 +56,8 @@ _PANE, _HIGH_PANE, _MOST_PANE = 6, 10, 14
 """Lines of the pane below a table, as in the style sheet, and at most."""
 _HEAD = 2
 """Lines of the table that are no rows: its titles, and one that is free below the last row."""
+_FEWER = 2
+"""So many fewer rows than half of the table has give that half to the pane, and one more does not take it back."""
 
 
 class TablePage(FilterablePage):
@@ -269,12 +271,20 @@ class TablePage(FilterablePage):
         self._pane_box.visible = self.is_framed or (self.rows is not None and bool(len(self.rows.table)))
 
     def _share_lines(self) -> None:
-        """Gives the pane the lines that few rows leave free, whatever row the cursor is on and whatever is filtered."""
-        if not self.spec.pane_grows or self.rows is None:
+        """Gives the pane the lines that few rows leave free, whatever row the cursor is on and whatever is filtered.
+
+        Where rows come and go the border stands still: half of the table is the pane's while it is not needed.
+        """
+        if self.rows is None:
             return
         usual = _HIGH_PANE if self.screen.size.height >= HIGH else _PANE
-        wanted = min(_MOST_PANE, self.size.height - _HEAD - self.rows.table.total)
-        is_usual = self.is_framed or not self.rows.table.total or self.screen.size.height < LOW or wanted <= usual
+        room, total = self.size.height - _HEAD, self.rows.table.total
+        kept = total
+        if not self.spec.pane_grows:
+            half, heads = (room - usual) // 2, max(0, len(self.rows.lines) - len(self.rows.table))
+            kept = half if total + heads <= half - (_FEWER if self._pane_lines is None else 0) else room
+        wanted = min(_MOST_PANE, room - kept)
+        is_usual = self.is_framed or not total or self.screen.size.height < LOW or wanted <= usual
         lines = None if is_usual else wanted
         if lines != self._pane_lines:
             # None takes the height of the style sheet; a rule that is only cleared lays nothing out.

@@ -80,7 +80,10 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     least_with_pane: int = 12
     """Lines of the page from which on it has a pane below its table."""
     pane_grows: bool = False
-    """Whether the pane below the table takes the lines that its rows leave free; for rows that seldom come and go."""
+    """Whether the pane below the table takes all lines that its rows leave free, for rows that seldom come and go.
+
+    Otherwise it takes half of the table's where the rows leave that free.
+    """
     shows_keys: bool = False
     """Whether the pane says the keys that act on the row."""
     shows_keys_beside: bool = False

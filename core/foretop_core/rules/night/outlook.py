@@ -103,14 +103,6 @@ class Outlook(msgspec.Struct, frozen=True):
     """The end of the runs before six that are not made all day long; None where it is the end of all."""
 
     @property
-    def nothing_runs(self) -> str:
-        """Says that no schedule makes a backup, because all are paused; "" where one does."""
-        paused = len(self.night.paused)
-        if self.schedules or not paused:
-            return ""
-        return f"nothing of the night runs: {paused:,} {'is' if paused == 1 else 'are'} paused"
-
-    @property
     def has_tenants_only(self) -> bool:
         """True if nothing is there or due, and all that is played are backups that tenants have not asked for yet."""
         return bool(self.night.typical) and all(span.is_to_come for span in self.night.typical)
@@ -251,6 +243,14 @@ def by_six(night: Night, schedules: Iterable[ScheduleOutlook], zone: tzinfo) -> 
     return found if found.last_before is not None else window_outlook(night, six)
 
 
+def nothing_runs(one: Outlook, zone: tzinfo = UTC) -> str:
+    """Says that no schedule makes a backup before six, because most are paused; "" where one does."""
+    paused, six = len(one.night.paused), Window(_SIX, _HALF_HOUR, zone).after(one.night.now)[0]
+    if paused <= len(one.schedules) or any(run.due and run.due < six for made in one.schedules for run in made.runs):
+        return ""
+    return f"nothing of the night runs: {paused:,} {'is' if paused == 1 else 'are'} paused"
+
+
 def _with_own_runs(night: Night, schedules: Iterable[ScheduleOutlook]) -> Night:
     most = max(_SELDOM, _SELDOM * ((night.until - night.now) / _DAY))
     often = {one.name for one in schedules if len(one.runs) > most}
@@ -343,8 +343,8 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
         among = f" ({one.waiting.to_come_words})" if one.waiting.to_come else ""
         most = sentence(f"Most waiting: {one.waiting.count}{among}, at ", estimate(one.waiting.begins))
         lines.append(sentence(most, f"; longest {humanize.duration(wait)}, {who}."))
-    if one.nothing_runs:
-        lines.append(f"{humanize.capitalized(one.nothing_runs)}.")
+    if none := nothing_runs(one):
+        lines.append(f"{humanize.capitalized(none)}.")
     if window is not None:
         lines.append(_before_words(window))
     elif one.night_done is not None:

@@ -21,6 +21,7 @@ from foretop_core.rules.night.outlook import (
     fate_counts,
     most_waiting,
     names_of,
+    nothing_runs,
     still_open,
     wait_of,
 )
@@ -89,7 +90,7 @@ def most_telling(lines: Sequence[WordLine], room: int) -> tuple[WordLine, ...]:
 
 def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLine, ...]:
     night, peak, waiting = shown.night, shown.outlook.at_work, shown.outlook.waiting
-    if peak is None and shown.outlook.nothing_runs and not night.runs:
+    if peak is None and not night.runs and nothing_runs(shown.outlook, zone):
         return ()
     if peak is None:
         why = "not known: nobody can tell when the open runs end" if night.runs else "no backup is to come"
@@ -174,12 +175,13 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
 def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]:
     """Tells whether the night's runs are done by six: without a window that is what is asked; else when all is done."""
     one = shown.outlook
-    if one.nothing_runs:
-        yield _nothing_runs(one, now, zone)
+    none = nothing_runs(one, zone)
+    if none:
+        yield _nothing_runs(none, one.night.resumed, now, zone)
     if one.night_end is None:
         return
     six = shown.by_six(zone)
-    if six.last_before is None or not one.schedules:
+    if none or six.last_before is None or not one.schedules:
         likely, by = one.night_end
         what = done_of_all(one, _MOST_NAMED)
         sure = Phrase(_sure_by(by, likely, now, zone))
@@ -199,11 +201,10 @@ def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]
     yield msgspec.structs.replace(told, phrases=(*told.phrases, *not_made))
 
 
-def _nothing_runs(one: Outlook, now: datetime, zone: tzinfo) -> WordLine:
-    ends = one.night.resumed
+def _nothing_runs(told: str, ends: datetime | None, now: datetime, zone: tzinfo) -> WordLine:
     planned = f"; meant until {clock(ends, now, zone)}, but nothing resumes by itself" if ends is not None else ""
     six = Phrase(f"{now.astimezone(zone):%Z}: ", Tone.DIM)
-    return WordLine("By 06:00", (six, Phrase(one.nothing_runs, Tone.WARN), Phrase(planned)), 6)
+    return WordLine("By 06:00", (six, Phrase(told, Tone.WARN), Phrase(planned)), 6)
 
 
 def _sure_by(by: datetime | None, likely: datetime, now: datetime, zone: tzinfo) -> str:
@@ -267,7 +268,10 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
             f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody over a minute",
         ),
         ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
-        ("By 06:00", "nothing runs" if one.nothing_runs else _BY_SIX[six.verdict] if last is not None else "no runs"),
+        (
+            "By 06:00",
+            "nothing runs" if nothing_runs(one, zone) else _BY_SIX[six.verdict] if last is not None else "no runs",
+        ),
         ("Done", clock(done, now, zone) if done else "not known"),
         (SURE, clock(by, now, zone) if by else "not known"),
         *(
