@@ -237,7 +237,7 @@ def test_nine_of_ten_paused_and_overdue_is_no_better_than_all() -> None:
 
 def test_one_that_is_paused_and_overdue_is_named() -> None:
     one = found(*ten(1))
-    assert one.what == "1 of 10 paused, 1 overdue"
+    assert (one.what, one.subject.kind) == ("paused and overdue", "Schedule")
     assert render(one.evidence, NOW).startswith("p0 is paused and overdue.")
     assert "Unpause it when" in render(one.remedy, NOW)
 

@@ -42,7 +42,8 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         ("schedule-invalid", "invalid"),
         # A dozen schedules share `*/3`, and the server works on one backup at a time.
         ("schedules-collide", ""),
-        # Paused ones of them are due after three minutes.
+        # Paused ones of them are due after three minutes, one before the others.
+        ("velero-paused-overdue", "never"),
         ("velero-paused-overdue", ""),
     },
     "nonadmin": {
@@ -82,11 +83,16 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         ("velero-no-pulse", ""),
         ("schedules-collide", ""),
         # Paused while their backups were to overlap, and due meanwhile.
-        ("velero-paused-overdue", ""),
+        ("velero-paused-overdue", "one"),
         # Its backup goes on for minutes, and it is due every minute.
         ("runs-will-be-lost", "two"),
     },
-    "overlap-1.17": {("velero-no-pulse", ""), ("schedules-collide", ""), ("velero-paused-overdue", "")},
+    "overlap-1.17": {
+        ("velero-no-pulse", ""),
+        ("schedules-collide", ""),
+        ("velero-paused-overdue", "one"),
+        ("velero-paused-overdue", ""),
+    },
     "upgrade": {
         # Refused by 1.18.2, and accepted by 1.18.3.
         ("schedule-invalid", "wrap"),

@@ -201,7 +201,8 @@ def _api(state: DashboardState) -> Forms:
 def _pauses(state: DashboardState) -> Forms:
     """Schedules that are paused and overdue, windows that should have ended, and open ones with their ends."""
     found = [(context, state.pauses(context)) for context in _looked_at(state)]
-    told = [forms for forms in (_overdue(found), _ended(found), _windows(state, found)) if forms]
+    late = _overdue(found)
+    told = [forms for forms in (late, _ended(found), _windows(state, found, is_counted=bool(late))) if forms]
     if not told:
         return ((),)
     together = [_joined([forms[place] for forms in told], 2) for place in range(3)]
@@ -229,14 +230,19 @@ def _ended(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
     return tuple((span(text, Tone.WARN),) for text in (*texts, texts[1], f"{mark}{many}"))
 
 
-def _windows(state: DashboardState, found: Sequence[tuple[str, PauseSummary]]) -> Forms:
-    """The pause windows that are open: how many schedules they hold, until when and why."""
+def _windows(state: DashboardState, found: Sequence[tuple[str, PauseSummary]], *, is_counted: bool) -> Forms:
+    """The pause windows that are open: how many schedules they hold, until when and why.
+
+    Where all that is paused is counted already, windows without an end and a reason have no more to say.
+    """
     held = [(context, window) for context, pauses in found for window in pauses.windows]
     if not held:
         return ()
     many = sum(len(window.schedules) for _, window in held)
     ends = [(window.pause.until, context) for context, window in held if window.pause.until is not None]
     until = _end(state, *min(ends)) if ends else ""
+    if is_counted and not until and not any(window.pause.why for _, window in held):
+        return ()
     mark = StatusGlyph.PAUSED.value
     brief = f"{mark} {many} until {until}" if until else f"{mark} {many} paused"
     if len(held) > 1:

@@ -496,7 +496,7 @@ class TablePage(FilterablePage):
 
 
 def _undone(key: ObjectRef | None, state: DashboardState) -> tuple[Paragraph, ...]:
-    """Who has put back what was written to a row's object, as Triage tells it."""
+    """Says who has put back what was written to the object of a row, as Triage does."""
     found = [one for one in state.findings if one.code == CHANGE_UNDONE and one.subject == key]
     told = (state.render_context_of(one).text(one.evidence) for one in found)
     return tuple(paragraph(text, Tone.WARN, bold=True, yields=True, least=1) for text in told)

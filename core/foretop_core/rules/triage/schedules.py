@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from foretop_core.cron import Dialect, quoted
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.wire import ObjectRef
@@ -188,7 +190,9 @@ def _paused_most(paused: list[ScheduleFacts]) -> list[ScheduleFacts]:
 def _overdue_pauses(snapshot: ClusterSnapshot, namespace: str, counted: str, late: list[ScheduleFacts]) -> Finding:
     names = [facts.schedule.name for facts in late]
     lead = f"{humanize.join(names)} {'is' if len(late) == 1 else 'are'} paused and overdue."
-    return _pause_finding(PAUSED_OVERDUE, snapshot, namespace, late, f"{counted} paused, {len(late)} overdue", lead)
+    what = f"{counted} paused, {len(late)} overdue" if len(late) > 1 else "paused and overdue"
+    found = _pause_finding(PAUSED_OVERDUE, snapshot, namespace, late, what, lead)
+    return found if len(late) > 1 else replace(found, subject=snapshot.ref(late[0].schedule))
 
 
 def _pause_finding(

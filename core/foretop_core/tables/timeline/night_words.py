@@ -175,13 +175,13 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
 def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]:
     """Tells whether the night's runs are done by six: without a window that is what is asked; else when all is done."""
     one = shown.outlook
-    none = nothing_runs(one, zone)
-    if none:
-        yield _nothing_runs(none, one.night.resumed, now, zone)
+    idle = nothing_runs(one, zone)
+    if idle:
+        yield _nothing_runs(idle, one.night.resumed, now, zone)
     if one.night_end is None:
         return
     six = shown.by_six(zone)
-    if none or six.last_before is None or not one.schedules:
+    if idle or six.last_before is None or not one.schedules:
         likely, by = one.night_end
         what = done_of_all(one, _MOST_NAMED)
         sure = Phrase(_sure_by(by, likely, now, zone))
