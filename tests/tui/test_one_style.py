@@ -100,6 +100,20 @@ def test_every_sign_of_a_detail_page_is_in_its_legend(scene: str) -> None:
     assert sorted(sign for sign in drawn if sign not in explained("detail")) == []
 
 
+def test_an_object_is_told_on_its_detail_as_in_the_pane_of_its_page() -> None:
+    told = set[str]()
+    for scene in ("default", "volumes"):
+        state = state_of(scene)
+        for page, spec, rows in tables(scene):
+            for key, _ in rows.table if page in ("storage", "pods", "movements", "repositories") else ():
+                entry = rows.entry(key)
+                assert spec.tells is not None and entry is not None
+                pane = text([*spec.tells(entry, rows.render_context(key, entry))])
+                assert text([*describe_object(state, key, "overview")]).startswith(pane), (page, key)
+                told.add(key.kind)
+    assert told >= {"BackupStorageLocation", "NonAdminBackupStorageLocationRequest", "BackupRepository", "DataUpload"}
+
+
 @pytest.mark.parametrize("scene", SCENES)
 def test_durations_are_short_in_cells_and_in_words_in_sentences(scene: str) -> None:
     state = state_of(scene)

@@ -6,16 +6,14 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 
-from foretop.panes.movement_pane import movement_pane, repository_pane
 from foretop.panes.nonadmin_pane import nonadmin_overview, path, tenant_facts
-from foretop.panes.pod_pane import pod_pane
+from foretop.panes.page_records import TABLE_PAGES
 from foretop.panes.protection_pane import protection_pane
 from foretop.panes.results_section import known_results, status_of
 from foretop.panes.run_chart_pane import run_chart_lines
 from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_page, schedule_pane
 from foretop.panes.spec_section import spec_section
-from foretop.panes.storage_pane import storage_pane
 from foretop.panes.volumes_section import movements_of, volumes
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of
@@ -24,13 +22,9 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import cells_of
 from foretop_core.models import (
     Backup,
-    BackupRepository,
-    BackupStorageLocation,
     Condition,
-    DataMovement,
     NonAdmin,
     NonAdminBackupStorageLocation,
-    Pod,
     PreScaledCronJob,
     Resource,
     Restore,
@@ -148,19 +142,22 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
         case Restore():
             head, *rest = restore_pane(resource, render)
             return head, path(run_steps(resource)), *rest
-        case BackupStorageLocation():
-            return storage_pane(resource, render)
-        case Pod():
-            return pod_pane(resource, render)
-        case DataMovement():
-            return movement_pane(resource, render)
-        case BackupRepository():
-            return repository_pane(resource, render)
         case PreScaledCronJob():
             return _prescaled(state, key, resource)
         case _:
-            phase = getattr(resource, "phase", "")
-            return (Paragraph((span(resource.name, bold=True), span(f": {phase}" if phase else ""))),)
+            return _as_on_its_page(state, key, resource)
+
+
+def _as_on_its_page(state: DashboardState, key: ObjectRef, resource: Resource) -> tuple[Paragraph, ...]:
+    """The pane of the page that shows its kind; its name and phase where none does."""
+    home = TABLE_PAGES.get(PAGE_OF.get(key.kind, ""))
+    for page in (home,) if home else TABLE_PAGES.values():
+        view = page.view
+        if isinstance(view, View) and key.kind in view.kinds and page.tells is not None:
+            entry = view.entry(state.store, key, resource)
+            return page.tells(entry, state.render_context(key.context)) if entry is not None else ()
+    phase = getattr(resource, "phase", "")
+    return (Paragraph((span(resource.name, bold=True), span(f": {phase}" if phase else ""))),)
 
 
 def _prescaled(state: DashboardState, key: ObjectRef, job: PreScaledCronJob) -> tuple[Paragraph, ...]:

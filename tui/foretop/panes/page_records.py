@@ -311,7 +311,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="movements",
-        tells=_pane("movement_pane:movement_pane"),
+        tells=_pane("volumes_section:movement_pane"),
         empty="No data movements. One is listed while a volume is copied to storage or back.",
         signs=(
             *_status(
@@ -326,7 +326,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="repositories",
-        tells=_pane("movement_pane:repository_pane"),
+        tells=_pane("storage_pane:repository_pane"),
         empty="No backup repositories: Velero makes one for each namespace whose volumes it moves.",
         signs=_status(
             healthy="ready", look="its latest maintenance failed", waiting="not used yet", broken="not ready"

@@ -8,9 +8,10 @@ from foretop.widgets.styles import BOLD
 from foretop_core.actions.planners.nonadmin import DECIDE_STORAGE
 from foretop_core.models import BackupRepository, BackupStorageLocation, NonAdminBackupStorageLocationRequest
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.storage_facts import credential_text, where_text
+from foretop_core.rules.facts.storage_facts import credential_text, unready_repository, where_text
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.repositories import repository_mark
 from foretop_core.tables.resources.storage import StorageRow, location_facts, old_news
 
 
@@ -18,6 +19,8 @@ def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...
     item = place.resource
     if isinstance(item, BackupStorageLocation):
         return storage_pane(item, render)
+    if isinstance(item, BackupRepository):
+        return repository_pane(item, render)
     said = [Paragraph((span(item.name, bold=True), span(f": {place.phase or 'not picked up yet'}")))]
     if place.message:
         said.append(paragraph(place.message, label="Says"))
@@ -25,8 +28,7 @@ def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...
         bucket = f"bucket {place.bucket}" if place.bucket else ""
         said.append(paragraph(" ".join(filter(None, (place.provider, bucket))), label="Where"))
     if place.checked:
-        done = "maintained" if isinstance(item, BackupRepository) else "checked"
-        said.append(paragraph(f"{done} {render.time(place.checked, item)}", label="Status"))
+        said.append(paragraph(f"checked {render.time(place.checked, item)}", label="Status"))
     if isinstance(item, NonAdminBackupStorageLocationRequest) and place.phase == "Pending":
         said.append(Paragraph((Span(key_name(DECIDE_STORAGE.id), BOLD), span(" approves or rejects it")), label="Do"))
     return tuple(said)
@@ -50,4 +52,22 @@ def storage_pane(place: BackupStorageLocation, render: RenderContext) -> tuple[P
     said.append(paragraph(f"{humanize.count(facts.backups, 'backup')} kept there{running}", label="Holds"))
     users = f"{humanize.count(len(facts.schedules), 'schedule')}: {humanize.join(facts.schedules, 6)}"
     said.append(paragraph(users if facts.schedules else "no schedule", label="Used by"))
+    return tuple(said)
+
+
+def repository_pane(repository: BackupRepository, render: RenderContext) -> tuple[Paragraph, ...]:
+    spec, status = repository.spec, repository.status
+    tone = repository_mark(repository).tone
+    said = [Paragraph((span(repository.name, bold=True), span(": "), span(repository.phase or "New", tone)))]
+    if repository.is_unready:
+        said.append(paragraph(unready_repository(repository), Tone.BAD, label="Why"))
+    elif status.message:
+        said.append(paragraph(status.message, Tone.BAD, label="Says"))
+    if failed := repository.failed_maintenance:
+        said.append(paragraph(f"The latest maintenance failed: {failed}", Tone.WARN, label="Failed"))
+    kind = spec.repository_type or "repository"
+    text = f"{kind}: volumes of {spec.volume_namespace} in {spec.backup_storage_location}"
+    said.append(paragraph(text, label="Holds"))
+    kept = render.time(status.last_maintenance_time, repository) if status.last_maintenance_time else "never"
+    said.append(paragraph(f"maintained {kept}", label="When"))
     return tuple(said)

@@ -1,4 +1,4 @@
-"""The volumes of a backup or restore on their way: node, phase, bytes and rate."""
+"""The volumes of a backup or restore on their way, all and one by one: node, phase, bytes and rate."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import rate, time_left
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.resources.movements import how_moved
 
 
 def volumes(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
@@ -70,3 +71,16 @@ def volume_line(movement: DataMovement, render: RenderContext) -> Paragraph:
         ),
         indent=2,
     )
+
+
+def movement_pane(movement: DataMovement, render: RenderContext) -> tuple[Paragraph, ...]:
+    said = [volume_line(movement, render)]
+    owner = f"backup {movement.backup_name}" if movement.backup_name else f"restore {movement.restore_name}"
+    said.append(paragraph(f"{type(movement).__name__} ({how_moved(movement)})", label="How"))
+    if movement.backup_name or movement.restore_name:
+        said.append(paragraph(owner, label="For"))
+    begun, ended = movement.status.start_timestamp, movement.status.completion_timestamp
+    if begun is not None:
+        end = f", ended {render.time(ended, movement)}" if ended is not None else ""
+        said.append(paragraph(f"started {render.time(begun, movement)}{end}", label="When"))
+    return tuple(said)
