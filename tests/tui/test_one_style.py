@@ -107,7 +107,8 @@ def test_an_object_is_told_on_its_detail_as_in_the_pane_of_its_page() -> None:
         for page, spec, rows in tables(scene):
             for key, _ in rows.table if page in ("storage", "pods", "movements", "repositories") else ():
                 entry = rows.entry(key)
-                assert spec.tells is not None and entry is not None
+                assert spec.tells is not None
+                assert entry is not None
                 pane = text([*spec.tells(entry, rows.render_context(key, entry))])
                 assert text([*describe_object(state, key, "overview")]).startswith(pane), (page, key)
                 told.add(key.kind)

@@ -17,7 +17,7 @@ from foretop.commands.complete_words import PATIENCE, TABLE, complete, completio
 from foretop.commands.completion import SCRIPTS
 from foretop_core.config.allowed_names import ACTION_NAMES_FILE
 from foretop_demo.local_api_server import LocalApiServer
-from tests import write_completion_table
+from tests import generated_tables
 from tests.terminal import Terminal
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS
@@ -43,11 +43,9 @@ def words(environ: dict[str, str], *typed: str) -> list[str]:
 
 
 def test_the_table_has_what_the_commands_have() -> None:
-    assert TABLE.read_text(encoding="utf-8") == write_completion_table.text(), (
-        "run python -m tests.write_completion_table"
-    )
-    assert ACTION_NAMES_FILE.read_text(encoding="utf-8") == write_completion_table.action_names()
-    assert WRITE_ACTIONS_FILE.read_text(encoding="utf-8") == write_completion_table.write_actions()
+    assert TABLE.read_text(encoding="utf-8") == generated_tables.text(), "run python -m tests.write_tables"
+    assert ACTION_NAMES_FILE.read_text(encoding="utf-8") == generated_tables.action_names()
+    assert WRITE_ACTIONS_FILE.read_text(encoding="utf-8") == generated_tables.write_actions()
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from foretop.cli import run
+from foretop_core.pages import GET_TABLES, PAGES
 from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.boxes import kubeconfig
 from tests.wire.command_fixtures import still_box
@@ -50,6 +51,12 @@ def test_a_command_of_the_pages_exists_with_its_options(command: str, capsys: py
 def ending() -> list[str]:
     """Those that read, print and end."""
     return [one for one in shown() if one.split()[1:2] and one.split()[1] in _READS and "--watch" not in one]
+
+
+def test_the_manual_names_what_get_prints() -> None:
+    (row,) = re.findall(r"the rows of a view: ([a-z, ]+);", _PAGES)
+    named = set(row.split(", "))
+    assert {page.get[0][0] for page in PAGES.values() if page.get} <= named <= GET_TABLES.keys()
 
 
 def test_the_pages_have_commands() -> None:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import pytest
@@ -182,9 +183,20 @@ print(json.dumps(told))
 Told = Mapping[str, tuple[int, str]]
 
 
+class Copy(NamedTuple):
+    """A copy of the tree, and the environment in which it is run."""
+
+    tree: Path
+    environ: dict[str, str]
+
+    def write_tables(self) -> subprocess.CompletedProcess[str]:
+        ask = [sys.executable, "-m", "tests.write_tables"]
+        return subprocess.run(ask, cwd=self.tree, env=self.environ, capture_output=True, text=True, check=False)
+
+
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
-    """The exit code and the words of each command, from a copy of the tree in which all recipes were followed."""
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    """A copy in which all recipes were followed."""
     tree = tmp_path_factory.mktemp("recipes")
     for folder in ("core", "tui"):
         shutil.copytree(_ROOT / folder, tree / folder)
@@ -195,13 +207,19 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
         assert source.count(place) == 1, f"{path} has no single {place!r}"
         (tree / path).write_text(source.replace(place, text.replace("{}", place, 1)), encoding="utf-8")
     code = os.pathsep.join(map(str, (tree / "core", tree / "tui", _ROOT)))
-    environ = {**os.environ, "PYTHONPATH": code, "XDG_STATE_HOME": str(tree), "XDG_CONFIG_HOME": str(tree)}
-    ask = [sys.executable, "-m", "tests.write_completion_table"]
-    subprocess.run(ask, cwd=tree, env=environ, check=True)
+    return Copy(tree, {**os.environ, "PYTHONPATH": code, "XDG_STATE_HOME": str(tree), "XDG_CONFIG_HOME": str(tree)})
+
+
+@pytest.fixture(scope="module")
+def told(copy: Copy) -> Told:
+    """The exit code and the words of each command."""
+    tree, environ = copy
+    written = copy.write_tables()
+    assert written.returncode == 0, written.stderr
     with box_in_thread([*OBJECTS, _LOCATION]) as box:
-        environ["KUBECONFIG"] = kubeconfig(box, tree)
+        there = {**environ, "KUBECONFIG": kubeconfig(box, tree)}
         ask = [sys.executable, "-c", _ASKS, json.dumps(_ASKED)]
-        done = subprocess.run(ask, cwd=tree, env=environ, capture_output=True, text=True, check=False)
+        done = subprocess.run(ask, cwd=tree, env=there, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         labelled = box.storage.get(box.storage.kind("Backup"), "velero", "ended")["metadata"].get("labels", {})
     return {**msgspec.json.decode(done.stdout, type=dict[str, tuple[int, str]]), "labels": (0, str(labelled))}
@@ -237,3 +255,26 @@ def test_a_page_is_a_view_a_record_a_pane_and_its_half_for_the_screen(told: Told
 def test_a_dialect_is_a_grammar_and_the_releases_that_have_it(told: Told) -> None:
     assert told["dialect before"][0] == 0, told["dialect before"][1]
     assert told["dialect"][0] == 2, told["dialect"][1]
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong", "why"),
+    [
+        (
+            '    dialog=DialogSpec("Label {}", "Label"),\n',
+            "",
+            "action label-backup has no dialog: neither in its record nor a class LabelBackupDialog",
+        ),
+        pytest.param(
+            "    999,\n", "    10,\n", "actions label-backup and pause both have the place 10", marks=pytest.mark.sweep
+        ),
+        pytest.param('"f9"', '"r"', "restore and label-backup are both on r", marks=pytest.mark.sweep),
+    ],
+)
+def test_a_record_that_is_not_whole_is_one_line(told: Told, copy: Copy, given: str, wrong: str, why: str) -> None:
+    assert told
+    path = copy.tree / "core/foretop_core/actions/planners/labels.py"
+    path.write_text(_ACTION.replace(given, wrong), encoding="utf-8")
+    done = copy.write_tables()
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"Nothing was written: {why}\n"

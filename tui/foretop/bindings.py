@@ -3,7 +3,7 @@
 An action is carried out by what the page on the screen has for its id in `handlers()`, or else the main screen and
 those behind it; an action for which nobody has a handler, or whose page says `offers(id)` is false just now, is shown
 nowhere. What acts on the cluster has its record beside its planner in `foretop_core.actions.planners`, and is made from
-that by `python -m tests.write_completion_table`; it opens its dialog. To add another kind of action, add it here and
+that by `python -m tests.write_tables`; it opens its dialog. To add another kind of action, add it here and
 its handler to one of those tables. Two actions on one key in one view are an error when this is imported.
 """
 

@@ -1,7 +1,7 @@
 """The names that a configuration file may use for pages, actions and tones.
 
 They are made from the records of the pages and of the actions. The screen has the actions, and the core does not know
-it: `python -m tests.write_completion_table` writes their names to a file.
+it: `python -m tests.write_tables` writes their names to a file.
 """
 
 from __future__ import annotations

@@ -44,13 +44,13 @@ from foretop_core.models.wire import Metadata
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.runs import BackupsView
+from tests.generated_tables import action_of
 from tests.objects import NOW, condition
 from tests.objects import backup as a_backup
 from tests.objects import nab as a_nab
 from tests.objects import nar as a_nar
 from tests.objects import restore as a_restore
 from tests.objects import schedule as schedule_of
-from tests.write_completion_table import action_of
 
 
 def test_two_actions_on_one_key_of_one_kind_are_refused() -> None:

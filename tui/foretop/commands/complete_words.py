@@ -1,6 +1,6 @@
 """Words for the shell's tab key, from a table that is kept ready: a shell waits for nobody's imports.
 
-The table is written by `python -m tests.write_completion_table`, and a test holds it to the commands.
+The table is written by `python -m tests.write_tables`, and a test holds it to the commands.
 """
 
 from __future__ import annotations

@@ -383,7 +383,7 @@ def check_screen_pages(pages: Iterable[PageRecord], shown: Iterable[ScreenPage])
 def check_parts(pages: Iterable[PageRecord], shown: Iterable[ScreenPage]) -> None:
     """Refuses a page whose view or pane cannot be loaded, and a letter that both sorts its table and acts; names it.
 
-    Loads all of them, which no start needs: `python -m tests.write_completion_table` and the tests call it.
+    Loads all of them, which no start needs: `python -m tests.write_tables` and the tests call it.
     """
     for half in shown:
         for part in (one for one in msgspec.structs.astuple(half) if isinstance(one, Late)):

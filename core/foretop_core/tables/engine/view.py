@@ -62,38 +62,43 @@ RenderContextOf = Callable[[str], RenderContext]
 
 
 class Column(msgspec.Struct, Generic[Shown], frozen=True):
-    """`text` and `tone` may use the time, and are asked for what is on the screen only; `sort` may not.
-
-    `wide` columns need a large terminal; `from_middle` ones keep their end when there is no room; `briefs` say
-    the same shorter and shorter, so that words are left out before letters are. Of those that `fall` what stands
-    there runs downwards in their usual order: the newest start, the greatest age comes first. `cells` is what its
-    texts come to sooner or later, kept free from the start so that no column goes when one of them grows. In a
-    column whose cells are `alike` all of them are shortened where one of them has to be. What `ticks` changes with the
-    clock, which is not a change of the object. What is told `briefly` is shortened on the screen, however much room
-    there is. `most` is as wide as it ever gets, whatever its texts are. `letter` sorts by it where the first of its
-    title is the key of an action. A cell that `lasts` is the same as long as its entry is. Up to `bar` cells more are
-    for a bar before its text, where there is room.
-    """
+    """A column of a table, by the entries of its rows."""
 
     name: str
+    """In the configuration and in filters."""
     title: str
     text: Callable[[Shown, RenderContext], str]
+    """May use the time: it is asked for what is on the screen only."""
     sort: Callable[[Shown], Any]
+    """May not use the time."""
     tone: Callable[[Shown, RenderContext], Tone] | None = None
     right: bool = False
+    """At the right edge: numbers, ages and times."""
     wide: bool = False
+    """Only on a large terminal, and in `-o wide`."""
     from_middle: bool = False
+    """Keeps its end where there is no room, as names do."""
     falls: bool = False
+    """Downwards in its usual order: the newest start, the greatest age comes first."""
     briefs: Callable[[Shown, RenderContext], tuple[str, ...]] | None = None
+    """The same, shorter and shorter, so that words are left out before letters are."""
     cells: int = 0
+    """What its texts come to sooner or later, kept free from the start: no column goes when one of them grows."""
     alike: bool = False
+    """All of its cells are shortened where one has to be."""
     ticks: bool = False
+    """A cell does not flash when its text changes, as that comes of the clock and not of the object."""
     briefly: bool = False
+    """Shortened on the screen, however much room there is."""
     most: int = 0
+    """As wide as it ever gets, whatever its texts are."""
     drawing: Callable[[Shown, RenderContext], Drawing | None] | None = None
     letter: str = ""
+    """Sorts by it, where the first of its title is the key of an action."""
     lasts: bool = False
+    """A cell stays the same as long as its entry does."""
     bar: int = 0
+    """Up to so many cells more are for a bar before its text, where there is room."""
 
 
 def plain(

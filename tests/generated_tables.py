@@ -1,19 +1,17 @@
-"""Writes the words that the shell completes, the keys of actions, and the names that the configuration has for them.
-
-`python -m tests.write_completion_table` after a change of a command or an action.
+"""The tables that are made from the records and commands: words that the shell completes, keys of actions, and the
+names that the configuration has for them. `python -m tests.write_tables` writes them.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
-import os
-import sys
 from typing import Any
 
 import click
 import msgspec
 
-from foretop.bindings import ACTIONS, WRITE_ACTIONS_FILE, Action, ActionGroup, KeyConflict, check_keys
+from foretop.bindings import ACTIONS, WRITE_ACTIONS_FILE, Action, ActionGroup, check_keys
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.complete_words import TABLE
 from foretop.commands.get import OutputFormType
@@ -134,24 +132,26 @@ def write_actions() -> str:
 
 
 def check_records() -> None:
-    """Raises KeyConflict for a record on a key that is taken, before a file is written that nothing could import.
+    """Raises where a record lacks a part or has what is another's, before a file is written that nothing could import.
 
-    Raises PageConflict for a page whose view or pane cannot be loaded.
+    A KeyConflict is of a key that is taken, a PageConflict of a page whose view or pane cannot be loaded, and a
+    LookupError of an action without a dialog.
     """
     check_parts(PAGES.values(), SCREEN_PAGES.values())
     written = [action_of(record) for record in RECORDS]
     names = {action.id for action in written}
     check_keys((*(action for action in ACTIONS if action.id not in names), *written))
+    importlib.import_module("foretop.dialogs.dialog_registry")
 
 
-if __name__ == "__main__":
-    try:
-        check_records()
-    except KeyConflict as problem:
-        sys.exit(f"Nothing was written: {problem}")
+def write() -> bool:
+    """Writes the tables; false where it has to be called once more, in a new process.
+
+    The others are made from the bindings, which were imported with the old keys.
+    """
     if WRITE_ACTIONS_FILE.read_text(encoding="utf-8") != (made := write_actions()):
         WRITE_ACTIONS_FILE.write_text(made, encoding="utf-8")
-        # The other tables are made from the bindings, which were imported with the old one.
-        os.execv(sys.executable, [sys.executable, "-m", "tests.write_completion_table"])
+        return False
     TABLE.write_text(text(), encoding="utf-8")
     ACTION_NAMES_FILE.write_text(action_names(), encoding="utf-8")
+    return True
