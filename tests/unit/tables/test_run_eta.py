@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from foretop.panes.nonadmin_pane import nonadmin_pane, tenant_facts
-from foretop.panes.runs_pane import queue_pane
+from foretop.panes.runs_pane import queue_pane, whole_name
+from foretop.widgets.styles import BOLD, style_of
 from foretop_core.actions.planners.backups import plan_back_up_now
 from foretop_core.cron import Dialect
 from foretop_core.kube.watching.watch_sink import WatchScope
@@ -219,6 +220,17 @@ def test_a_new_backup_says_that_velero_must_be_active_first() -> None:
 def _pane(shown: Shown, run: Backup) -> str:
     result = queue_pane(run, shown.render_context())
     return " ".join(piece.text for paragraph in result for piece in paragraph.spans)
+
+
+def test_the_pane_of_the_queue_begins_with_the_end_and_draws_how_much_is_done() -> None:
+    run = backup("a-run", "InProgress", started="02:31:00", progress={"itemsBackedUp": 66, "totalItems": 100})
+    shown = Shown("queue", [location(), run])
+    first, *rest = queue_pane(run, shown.render_context())
+    assert first.spans[0].text.startswith("Expected to end about ")
+    assert first.spans[0].style == style_of(Tone.RUNNING) + BOLD
+    bars = ["".join(piece.text for piece in one.spans) for one in rest if "█" in one.spans[0].text]
+    assert bars == ["█" * 13 + "─" * 7 + " 66%"]
+    assert [len(whole_name(run, shown.render_context(), cells)) for cells in (8, 9)] == [1, 0]
 
 
 def _tenants_pane(shown: Shown) -> str:

@@ -62,6 +62,7 @@ _PROGRESS = (
     Sign("━━╸──", "how much is done"),
     Sign("data 25%+?", "how much of its volumes is moved; +? if a size is unknown"),
 )
+_LARGE = Sign("██▍▋▉──", "how much of its items, or of its volumes, is done")
 _RESTORE = Sign(RESTORE_GLYPH, "before a name: a restore, not a backup")
 _TOOK = Sign("▆▆", "how long it took against the longest in sight, on a large terminal")
 _ANY_LINES = 0
@@ -225,14 +226,16 @@ _RECORDS = (
     ),
     ScreenPage(
         id="queue",
-        groups=(("Takes", "From", "Items", "Data", "Usual"),),
+        groups=(("Takes", "From", "Items", "Data", "Usual"), ("Name",)),
         shows_keys_beside=True,
         tells=_pane("runs_pane:queue_pane"),
+        tells_more=_pane("runs_pane:whole_name"),
         empty=empty_queue,
         signs=(
             *_RUNS,
             _RESTORE,
             *_PROGRESS,
+            _LARGE,
             Sign(
                 "░░▆▆", "its wait and its run on an axis that begins now; of one that has ended ▆▆ is how long it took"
             ),

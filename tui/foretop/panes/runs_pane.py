@@ -4,32 +4,51 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from foretop.widgets.paragraphs import Paragraph, paragraph, span
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.styles import style_of
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import Run, goes_into, owner_of, usual_length
 from foretop_core.rules.phases import FAULTY, FINISHING
+from foretop_core.tables.engine.drawings import ShareBar, large_line
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
-from foretop_core.tables.resources.runs import expiration
+from foretop_core.tables.resources.runs import expiration, held_tone, items_bar
+from foretop_core.tables.text.terminal_text import width
 
+_BAR = 20
+_BESIDE_NAME = 4
+"""Cells of a pane's title around a name."""
 _USUAL = timedelta(seconds=15)
 """Counts come some seconds apart: until then, unchanged ones mean nothing."""
 
 
 def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
-    found = render.facts(run).item
-    owner = f", created for {found.owner}" if found else ""
-    head = Paragraph((span(run.name, bold=True), span(f": {run.phase or 'New'}{owner}")))
+    """When it starts or ends comes first; its name is the title of the pane."""
+    facts = render.facts(run)
+    owner, data = f", created for {facts.item.owner}" if facts.item else "", facts.data
     return (
-        head,
         *waiting_for(run, render),
+        paragraph(f"{run.phase or 'New'}{owner}."),
         *_scope(run),
-        *progress(run, render),
-        *_data(run, render),
+        *_with_bar(progress(run, render), items_bar(run.status.progress)),
+        *_with_bar(_data(run, render), ShareBar(10 * data.percent) if data.percent is not None else None),
         *_usual_length(run, render),
         _totals(run, render),
     )
+
+
+def whole_name(run: Run, render: RenderContext, cells: int) -> tuple[Paragraph, ...]:
+    """Its name, where the title of a pane of so many cells has no room for it and its sign."""
+    return (paragraph(run.name, label="Name"),) if width(run.name) > cells - _BESIDE_NAME else ()
+
+
+def _with_bar(said: tuple[Paragraph, ...], share: ShareBar | None) -> tuple[Paragraph, ...]:
+    """The same with a large bar below it, where there is room."""
+    if not said or share is None:
+        return said
+    drawn = (Span(one.text, style_of(one.tone)) for one in large_line(share.permille, _BAR, share.tone))
+    return *said, Paragraph((*drawn, Span(f" {share.permille // 10}%")), label=" ", yields=True, least=0)
 
 
 def waiting_for(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -43,7 +62,8 @@ def waiting_for(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
         overtaken = "; others may overtake it" if found.may_be_overtaken else ""
         said.append(paragraph(f"It {found.hold}{overtaken}.", Tone.WAITING))
     if facts.told:
-        said.append(paragraph(render.text(facts.told, run)))
+        tone = held_tone(facts) if facts.held_for is not None else run_mark(run.phase).tone
+        said.append(paragraph(render.text(facts.told, run), tone, bold=True))
     return tuple(said)
 
 

@@ -32,7 +32,7 @@ _STYLES = {
     Tone.WARN: Style(color="yellow"),
     Tone.BAD: Style(color="red", bold=True),
 }
-_ASCII = str.maketrans("─│┊┌┐└┘┤▸▾↑↓×░▒╌▎▁▂▃▄▅▆▇█▌▪━╸", "-| ++`++>v^vx:/.'__--####>*=-")
+_ASCII = str.maketrans("─│┊┌┐└┘┤▸▾↑↓×░▒╌▎▁▂▃▄▅▆▇█▍▋▉▌▪━╸", "-| ++`++>v^vx:/.'__--#######>*=-")
 
 
 def style_of(tone: Tone) -> Style:

@@ -21,6 +21,7 @@ _NUMBER = 4
 LENGTH = 6
 """Room for how long something took: `59m59s`."""
 _LINE, _HALF, _TRACK = "━╸─"
+_BLOCK, _QUARTERS = "█", ("", "▍", "▋", "▉")
 _ASCII_LINE, _ASCII_HALF, _ASCII_TRACK = "=-."
 _RUN, _WAIT, _SHORT_RUN = "▆░▎"
 _ASCII_RUN, _ASCII_WAIT, _ASCII_SHORT_RUN = "#:'"
@@ -62,6 +63,13 @@ def line(permille: int, cells: int, tone: Tone, *, ascii: bool = False) -> tuple
     drawn = f"{full * (halves // 2)}{half * (halves % 2)}"
     rest = cells - len(drawn)
     return tuple(piece for piece in (Piece(drawn, tone), Piece(track * rest, Tone.FAINT)) if piece.text)
+
+
+def large_line(permille: int, cells: int, tone: Tone) -> tuple[Piece, ...]:
+    """The one large bar of a pane: a share in quarters of a cell over its track; only the whole is drawn full."""
+    quarters = max(0, min(4 * cells, permille * 4 * cells // 1000))
+    drawn = f"{_BLOCK * (quarters // 4)}{_QUARTERS[quarters % 4]}"
+    return Piece(drawn, tone), Piece(_TRACK * (cells - len(drawn)), Tone.FAINT)
 
 
 class ShareBar(msgspec.Struct, frozen=True):
