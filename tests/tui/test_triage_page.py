@@ -9,10 +9,13 @@ import pytest
 
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.pages.table_page import TablePage
+from foretop.panes.triage_pane import finding_pane
+from foretop.widgets.styles import style_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Deployment, NonAdminBackup
 from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL
+from foretop_core.tables.engine.status_glyphs import Tone
 from tests.objects import NOW, at, backup, location, nab, schedule
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, calm, meta
@@ -77,6 +80,19 @@ async def test_a_finding_stands_under_the_one_that_explains_it_and_says_so() -> 
         assert "Cause    storage velero/offsite: " in shown.pane
         await shown.press("slash", *"schedule", "enter")
         assert "└" not in shown.text
+
+
+def test_the_name_of_a_schedule_that_it_stops_has_the_colour_of_its_row() -> None:
+    stopped = schedule("copies", last="02:00:03", template={"storageLocation": "offsite"})
+    well = schedule("run", last="02:00:03")
+    state = DashboardState(FilledSource([location("offsite", "Unavailable"), location(), stopped, well]), lambda: 0.0)
+    state.judge(at_once=True)
+    (found,) = (one for one in state.findings if one.code == "storage-unavailable")
+    (told,) = (one for one in finding_pane(found, state.render_context_of(found)) if one.label == "Hits")
+    assert {piece.text for piece in told.spans if piece.style == style_of(Tone.WARN)} == {"copies"}
+    assert "".join(piece.text for piece in told.spans).startswith(
+        "1 schedule writes to it: copies. The run of copies at"
+    )
 
 
 async def test_a_table_that_does_not_fit_says_which_of_its_rows_are_to_be_seen() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from heapq import nlargest
 
@@ -25,6 +26,8 @@ from foretop_core.tables.resources.findings import subject_and_what
 from foretop_core.tables.resources.visibility_findings import visibility_findings
 
 _DAY = timedelta(days=1)
+_NAME = re.compile(r"([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)")
+"""What may be the name of an object; as a group, so that a text is split into these and all between them."""
 _LAST_BACKUPS = 60
 _LABEL = 11
 """Cells for the label of a line, where nothing is wrong."""
@@ -59,7 +62,7 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
             for key, does in _KEYS_FOR.get(finding.code, ())
         ),
         *_since(finding, render),
-        *((paragraph(render.text(finding.hits), label="Hits", yields=True, least=1),) if finding.hits else ()),
+        *_hits(finding, render),
         *_raw(finding),
     )
 
@@ -81,6 +84,18 @@ def _since(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
         return ()
     told = render.text(sentence(finding.since, ", for ", render.now - finding.since))
     return (paragraph(told, label="Since", yields=True, least=0),)
+
+
+def _hits(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
+    """The harm that it does; the name of a schedule that is not well has the colour of its row."""
+    if not finding.hits:
+        return ()
+    parts = _NAME.split(render.text(finding.hits))
+    schedules = render.snapshot.schedules_by_namespace.get(finding.subject.namespace, ())
+    severities = {one.name: render.schedule(one).severity for one in schedules if one.name in parts}
+    tones = {name: severity_mark(found).tone for name, found in severities.items() if found is not None}
+    spans = tuple(span(part, tones.get(part, Tone.PLAIN)) for part in parts if part)
+    return (Paragraph(spans, "Hits", yields=True, least=1),)
 
 
 def _raw(finding: Finding) -> tuple[Paragraph, ...]:
