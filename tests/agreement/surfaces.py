@@ -21,13 +21,13 @@ from foretop.dialogs.pause_dialogs import choice_summary
 from foretop.main_screen.status_line_text import status
 from foretop.panes.calendar_pane import lane_pane
 from foretop.panes.detail_sections import describe
-from foretop.panes.movement_pane import movement_pane
 from foretop.panes.nonadmin_pane import nonadmin_pane
 from foretop.panes.protection_pane import protection_pane
 from foretop.panes.runs_pane import backup_pane, queue_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_pane
 from foretop.panes.storage_pane import place_pane
 from foretop.panes.triage_pane import calm, finding_pane
+from foretop.panes.volumes_section import movement_pane
 from foretop.widgets.paragraphs import Paragraph
 from foretop_core.actions.planners.backups import plan_back_up_now
 from foretop_core.actions.planners.pausing import plan_unpause
