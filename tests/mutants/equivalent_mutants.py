@@ -19,7 +19,7 @@ class SameProgram:
 
 SAME = (
     SameProgram(
-        "core/foretop_core/cron/go_compat.py",
+        "core/foretop_core/cron/go_stdlib.py",
         "if value > _MAX_INT64 // 10 or longer > 2**63:",
         "> to >=",
         "decides about the 19th digit after the point, which no unit's nanoseconds show: tried for all units",
@@ -194,19 +194,19 @@ SAME = (
         "120 seconds and 120 minutes are whole numbers of the next larger unit, 120 hours are written alike below",
     ),
     SameProgram(
-        "core/foretop_core/cron/go_compat.py",
+        "core/foretop_core/cron/go_stdlib.py",
         'value = int(digits.lstrip("0")[:21] or "0")',
         "21 to 22",
         "21 digits are more than 64 bits hold, and so are 22",
     ),
     SameProgram(
-        "core/foretop_core/cron/go_compat.py",
+        "core/foretop_core/cron/go_stdlib.py",
         'whole_units = int(number[1].lstrip("0")[:20] or "0")',
         "20 to 21",
         "20 digits are more than 64 bits with a sign hold, and so are 21",
     ),
     SameProgram(
-        "core/foretop_core/cron/go_compat.py",
+        "core/foretop_core/cron/go_stdlib.py",
         r'return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"',
         "65535 to 65536",
         "U+10000 is printable and never comes here",

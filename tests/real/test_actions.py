@@ -26,7 +26,7 @@ from foretop_core.actions.planners.schedules import plan_delete_schedule
 from foretop_core.actions.planners.server_default import plan_server_default
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.run_files import file_plan
-from foretop_core.actions.server_queries import serves_field
+from foretop_core.actions.unwatched_reads import serves_field
 from foretop_core.clock import SystemClock
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.client_factory import connect

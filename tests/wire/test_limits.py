@@ -15,7 +15,7 @@ import pytest
 from aiohttp import web
 
 from foretop_core.actions.run_logs import container_log, pod_log
-from foretop_core.actions.server_queries import serves_field
+from foretop_core.actions.unwatched_reads import serves_field
 from foretop_core.clock import SystemClock
 from foretop_core.errors import ForetopError
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.server_queries import events_of, movements_of
+from foretop_core.actions.unwatched_reads import events_of, movements_of
 from foretop_core.errors import ForetopError
 from foretop_core.models import Restore, from_builtins
 from tests.objects import backup, restore

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.server_queries import LOOKED_AT, ExistingObjects, existing_objects
+from foretop_core.actions.unwatched_reads import LOOKED_AT, ExistingObjects, existing_objects
 from foretop_demo.access import Rule, User
 from tests.wire.action_fixtures import Wire, box_with, hand_in, wire
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from foretop_core.actions.server_queries import serves_field
+from foretop_core.actions.unwatched_reads import serves_field
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.models.kinds import NAB

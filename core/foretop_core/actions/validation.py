@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, parse, quoted
-from foretop_core.cron.go_compat import GoError, parse_duration
+from foretop_core.cron.go_stdlib import GoError, parse_duration
 from foretop_core.errors import BadInput
 
 _FIELDS = ("minute", "hour", "day of month", "month", "day of week")

@@ -9,9 +9,9 @@ from enum import Enum
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.cron import go_compat, zones
+from foretop_core.cron import go_stdlib, zones
 from foretop_core.cron.fields import ALL_BOUNDS, DOM, DOW, HOUR, MINUTE, MONTH, Bounds
-from foretop_core.cron.go_compat import quote
+from foretop_core.cron.go_stdlib import quote
 from foretop_core.errors import BadInput
 
 
@@ -72,9 +72,9 @@ def parse_robfig_prefix(text: str) -> tuple[tzinfo | None, str]:
         raise CronError("runtime error: slice bounds out of range [:-1]", offset=begin)
     try:
         zone = zones.load(name)
-    except go_compat.GoError as error:
+    except go_stdlib.GoError as error:
         raise CronError(f"provided bad location {name}: {error}", offset=begin) from error
-    return zone, go_compat.trim(rest)
+    return zone, go_stdlib.trim(rest)
 
 
 def parse_netresearch_prefix(text: str) -> tuple[tzinfo | None, str]:
@@ -82,17 +82,17 @@ def parse_netresearch_prefix(text: str) -> tuple[tzinfo | None, str]:
     begin = text.index("=") + 1
     written, space, fields = text[begin:].partition(" ")
     if not space:
-        raise CronError(f"missing fields after timezone in spec {go_compat.quote(text)}", offset=begin)
+        raise CronError(f"missing fields after timezone in spec {go_stdlib.quote(text)}", offset=begin)
     name = _without_quotes(written)
     if problem := _name_error(name):
-        raise CronError(f"invalid timezone {go_compat.quote(name)}: {problem}", offset=begin)
+        raise CronError(f"invalid timezone {go_stdlib.quote(name)}: {problem}", offset=begin)
     try:
         zone = zones.load(name)
-    except go_compat.GoError as error:
-        raise CronError(f"unknown time zone {go_compat.quote(name)}: {error}", offset=begin) from error
-    rest = go_compat.trim(fields)
+    except go_stdlib.GoError as error:
+        raise CronError(f"unknown time zone {go_stdlib.quote(name)}: {error}", offset=begin) from error
+    rest = go_stdlib.trim(fields)
     if not rest:
-        raise CronError(f"missing fields after timezone {go_compat.quote(name)}", offset=begin)
+        raise CronError(f"missing fields after timezone {go_stdlib.quote(name)}", offset=begin)
     return zone, rest
 
 
@@ -104,12 +104,12 @@ def _without_quotes(name: str) -> str:
 def _name_error(name: str) -> str:
     if not name:
         return "empty timezone string"
-    if go_compat.length(name) > _LONGEST_NAME:
+    if go_stdlib.length(name) > _LONGEST_NAME:
         return f"timezone string too long (max {_LONGEST_NAME} chars)"
     for index, char in enumerate(name):
         if char not in _NAME_CHARACTERS:
-            position = go_compat.length(name[:index])
-            return f"invalid character {go_compat.quote_rune(char)} at position {position} in timezone"
+            position = go_stdlib.length(name[:index])
+            return f"invalid character {go_stdlib.quote_rune(char)} at position {position} in timezone"
     return ""
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import timedelta, tzinfo
 
-from foretop_core.cron import go_compat
+from foretop_core.cron import go_stdlib
 from foretop_core.cron.dialect_rules import GRAMMARS, LONGEST, ZONE_PREFIXES, CronError, Dialect, Grammar
 from foretop_core.cron.fields import ALL_BOUNDS, DOW, Bounds, Fields
-from foretop_core.cron.go_compat import GoError, atoi, lower
+from foretop_core.cron.go_stdlib import GoError, atoi, lower
 from foretop_core.cron.schedule import CronSchedule
 
 _DESCRIPTORS = {
@@ -31,7 +31,7 @@ def parse(text: str, dialect: Dialect) -> CronSchedule:
     grammar = GRAMMARS[dialect]
     if not text:
         raise grammar.refusal("empty spec string")
-    if grammar.longest is not None and (length := go_compat.length(text)) > grammar.longest:
+    if grammar.longest is not None and (length := go_stdlib.length(text)) > grammar.longest:
         raise CronError(f"spec too long: {length} > {grammar.longest}", is_too_long=True)
     if len(text) > LONGEST:
         what = f"too long: {len(text):,} characters, and foretop reads {LONGEST:,} at most"
@@ -42,7 +42,7 @@ def parse(text: str, dialect: Dialect) -> CronSchedule:
         zone, body = grammar.zone(text)
     every, fields = None, None
     if not body.startswith("@"):
-        fields = _fields(text, body, go_compat.fields(body), grammar)
+        fields = _fields(text, body, go_stdlib.fields(body), grammar)
     elif body in _DESCRIPTORS:
         fields = _fields(text, body, _DESCRIPTORS[body].split(), grammar)
     elif body not in grammar.never:
@@ -55,8 +55,8 @@ def _delay(text: str, body: str, grammar: Grammar) -> timedelta:
         raise grammar.refusal(f"unrecognized descriptor: {grammar.cited(body)}", offset=text.index("@"))
     offset = text.index(_EVERY) + len(_EVERY)
     try:
-        nanoseconds = go_compat.parse_duration(body[len(_EVERY) :])
-    except go_compat.GoError as error:
+        nanoseconds = go_stdlib.parse_duration(body[len(_EVERY) :])
+    except go_stdlib.GoError as error:
         raise grammar.refusal(f"failed to parse duration {grammar.cited(body)}: {error}", offset=offset) from error
     if grammar.refuses_short_delays and nanoseconds < _NANOSECONDS:
         raise grammar.refusal(f"@every duration must be at least 1s: {grammar.cited(body)}", offset=offset)
@@ -92,7 +92,7 @@ def _refuse_hashes(text: str, parts: list[str], grammar: Grammar) -> None:
 
 def _offset(text: str, index: int) -> int:
     """The offset of a field: the fields are the last five words, whatever zone precedes them."""
-    return go_compat.field_offsets(text)[index - len(ALL_BOUNDS)]
+    return go_stdlib.field_offsets(text)[index - len(ALL_BOUNDS)]
 
 
 class TermError(Exception):

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from datetime import MAXYEAR, UTC, datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 
-from foretop_core.cron.go_compat import GoError
+from foretop_core.cron.go_stdlib import GoError
 
 Span = tuple[datetime, datetime]
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from foretop_core.cron import CronError, Dialect, parse
-from foretop_core.cron.go_compat import quote_rune
+from foretop_core.cron.go_stdlib import quote_rune
 
 ROBFIG1, ROBFIG, NETRESEARCH = Dialect
 NEW_YORK = ZoneInfo("America/New_York")

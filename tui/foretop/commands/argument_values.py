@@ -8,7 +8,7 @@ from pathlib import Path
 
 from foretop_core.actions.validation import cron
 from foretop_core.clock import SystemClock
-from foretop_core.cron.go_compat import GoError
+from foretop_core.cron.go_stdlib import GoError
 from foretop_core.cron.zones import load
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions

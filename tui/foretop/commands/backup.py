@@ -30,7 +30,7 @@ from foretop_core.actions.planners.backups import (
 )
 from foretop_core.actions.planners.lifetimes import EXTEND_BACKUP, NewLifetime, plan_extend
 from foretop_core.actions.plans import Plan, PlanStep, chosen
-from foretop_core.actions.server_queries import movements_of
+from foretop_core.actions.unwatched_reads import movements_of
 from foretop_core.actions.validation import days_in_hours, go_duration
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE

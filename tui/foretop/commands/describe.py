@@ -20,7 +20,7 @@ from foretop.commands.output import say, warn
 from foretop.panes.detail_sections import describe, relatives
 from foretop.widgets.paragraphs import Paragraph, paragraph, wrap
 from foretop_core.actions.run_files import resources_of, velero_run
-from foretop_core.actions.server_queries import events_of, movements_of
+from foretop_core.actions.unwatched_reads import events_of, movements_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError

@@ -17,7 +17,7 @@ from foretop.commands.write_command import (
 )
 from foretop_core.actions.planners.nonadmin import DELETE_NAB, FORCE_FIELD, plan_delete_nab
 from foretop_core.actions.plans import chosen
-from foretop_core.actions.server_queries import serves_field
+from foretop_core.actions.unwatched_reads import serves_field
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, STORAGE
 
 _NAB_KINDS = (NAB, NAR, BACKUP, STORAGE)

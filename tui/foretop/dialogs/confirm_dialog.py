@@ -18,7 +18,7 @@ from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_record import ActionRecord, ChoiceField, TextField
 from foretop_core.actions.plans import Plan, Planner, chosen
-from foretop_core.actions.server_queries import serves_field
+from foretop_core.actions.unwatched_reads import serves_field
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef

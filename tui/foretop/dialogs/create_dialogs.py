@@ -27,8 +27,8 @@ from foretop_core.actions.planners.restores import (
 )
 from foretop_core.actions.planners.schedules import NewSchedule, check_expression, meaning, plan_create_schedules
 from foretop_core.actions.plans import Plan, Planner
-from foretop_core.actions.server_queries import ExistingObjects, existing_objects
 from foretop_core.actions.step_builders import restore_name, unavailable_storage
+from foretop_core.actions.unwatched_reads import ExistingObjects, existing_objects
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.errors import BadInput, ForetopError

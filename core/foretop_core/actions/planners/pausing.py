@@ -15,7 +15,7 @@ from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import patch_step
 from foretop_core.actions.validation import days_in_hours
 from foretop_core.actions.velero_pickup import Probe, unpause_probe
-from foretop_core.cron.go_compat import GoError, parse_duration
+from foretop_core.cron.go_stdlib import GoError, parse_duration
 from foretop_core.errors import BadInput
 from foretop_core.models import Resource, Schedule
 from foretop_core.models.kinds import SCHEDULE, RequiredPermission

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from foretop_core.cron import CronError, CronSchedule, Dialect, go_compat, parse
+from foretop_core.cron import CronError, CronSchedule, Dialect, go_stdlib, parse
 from foretop_core.cron.wall_clock_calendar import day_masks
 from foretop_core.errors import BadInput
 from foretop_core.rules.primer.run_bits import missed_and_extra
@@ -102,8 +102,8 @@ def _hour_before(parts: list[str]) -> str:
     hour = parts[1]
     if hour != "*":
         try:
-            number = go_compat.atoi(hour)
-        except go_compat.GoError as error:
+            number = go_stdlib.atoi(hour)
+        except go_stdlib.GoError as error:
             raise PrimerError("the prescaler can only shift a plain hour") from error
         if number > 0:
             return str(number - 1)
@@ -130,8 +130,8 @@ def _listed_minutes(field: str) -> list[str]:
 
 def _minute(text: str) -> int:
     try:
-        return go_compat.atoi(text)
-    except go_compat.GoError as error:
+        return go_stdlib.atoi(text)
+    except go_stdlib.GoError as error:
         raise PrimerError("the prescaler reads only plain numbers in the minute field") from error
 
 

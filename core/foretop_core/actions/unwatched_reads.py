@@ -1,4 +1,4 @@
-"""Questions to the server about what is not watched: movements, events, what a namespace has, fields it serves."""
+"""Reads of what is not watched, from the API server: movements, events, what a namespace has, fields it serves."""
 
 from __future__ import annotations
 

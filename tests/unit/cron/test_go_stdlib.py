@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foretop_core.cron.go_compat import GoError, atoi, field_offsets, fields, parse_duration
+from foretop_core.cron.go_stdlib import GoError, atoi, field_offsets, fields, parse_duration
 
 
 @pytest.mark.parametrize(
