@@ -145,7 +145,9 @@ def test_runs_that_would_be_lost_are_made() -> None:
 def test_one_that_is_kept_stays_and_the_others_move() -> None:
     snapshot = _server({"first": ("0 2 * * *", 30), "second": ("0 2 * * *", 30)})
     for kept, moved in (("first", "second"), ("second", "first")):
-        assert [shift.ref.name for shift in _spread(snapshot, keep=(kept,)).shifts] == [moved]
+        found = _spread(snapshot, keep=(kept,))
+        assert [(shift.ref.name, shift.after) for shift in found.shifts] == [(moved, "25 1 * * *")]
+        assert found.strain_after.waits == 0, "they no longer overlap"
     assert not _spread(snapshot, keep=("first", "second")).shifts
 
 

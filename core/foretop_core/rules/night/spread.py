@@ -174,6 +174,13 @@ def _shifted(model: ServerModel, by: Mapping[int, int]) -> ServerModel:
     return replace(model, state=replace(model.state, schedules=planned))
 
 
+def _without(model: ServerModel, place: int) -> ServerModel:
+    """The server if one of its schedules made no runs."""
+    planned = list(model.state.schedules)
+    planned[place] = replace(planned[place], most=0)
+    return replace(model, state=replace(model.state, schedules=planned))
+
+
 class _Movable(msgspec.Struct, frozen=True):
     """A schedule that may run at other minutes."""
 
@@ -283,11 +290,17 @@ class _Search:
             if one.place in found or not course.made[one.place]:
                 continue
             costs = self._costs(model, course, one)
-            stays, ranked = costs[0], sorted(one.shifts, key=lambda by: (costs[by], self._is_odd(one, by)))
-            better = [by for by in ranked[:_PLAYED_PLACES] if costs[by] < stays]
-            gains += [(costs[better[0]] - stays, one.place, one, better)] if better else []
+            gain = min(costs.values()) - costs[0]
+            gains += [(gain, one.place, one)] if gain < 0 else []
         gains.sort(key=lambda gain: gain[:2])
-        return [(one, by) for _, _, one, better in gains[:_PLAYED_SCHEDULES] for by in better]
+        return [(one, by) for _, _, one in gains[:_PLAYED_SCHEDULES] for by in self._best_places(model, one)]
+
+    def _best_places(self, model: ServerModel, one: _Movable) -> list[int]:
+        """The shifts that look best beside the likely course without it: who waits for it now starts sooner then."""
+        rest = _without(model, one.place)
+        costs = self._costs(rest, play(rest.state, Drawing(rest, SEED).likely()), one)
+        ranked = sorted(one.shifts, key=lambda by: (costs[by], self._is_odd(one, by)))
+        return [by for by in ranked[:_PLAYED_PLACES] if costs[by] < costs[0]]
 
     def _is_odd(self, one: _Movable, by: int) -> bool:
         """Among equals a round minute is easier to remember."""
