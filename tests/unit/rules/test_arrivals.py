@@ -296,9 +296,9 @@ def test_without_a_rush_they_come_as_on_other_days() -> None:
     before = tuple(DAY + 5820.0 * one for one in range(12))
     rushing = Arrivals((*(20.0 * one for one in range(1, 21)), *before), (0,) * 32, (60.0,) * 32, 9 * DAY, 3, 5)
     assert rush(rushing.ago) > 0
-    calm = rushing.without_rush()
+    calm = rushing.without_rush
     assert (calm.ago, calm.fewest_waiting, calm.most_waiting) == (before, 0, NO_BOUND)
-    assert calm.without_rush() is calm
+    assert calm.without_rush is calm
 
 
 def _last(known: Arrivals, share: float = MIDDLE) -> float:

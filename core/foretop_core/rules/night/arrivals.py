@@ -116,17 +116,13 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         """How long they have been coming in a rush; 0 where they come as before, or as on earlier days."""
         return rush(self.ago)
 
-    def without_rush(self) -> Arrivals:
-        """As they come on other days: a lasting change is not made for a rush."""
-        came = bisect_right(self.ago, self._rush) if self._rush else 0
-        if not came:
-            return self
-        return Arrivals(self.ago[came:], self.claims[came:], self.lengths[came:], self.server_seen, 0, NO_BOUND)
-
     @cached_property
-    def _usual(self) -> Arrivals:
-        """The arrivals that tell of the time after a rush: what came in it does not come again."""
-        return self.without_rush()
+    def without_rush(self) -> Arrivals:
+        """As they come on other days and after a rush: what came in it does not come again."""
+        if not self._rush:
+            return self
+        came = bisect_right(self.ago, self._rush)
+        return Arrivals(self.ago[came:], self.claims[came:], self.lengths[came:], self.server_seen, 0, NO_BOUND)
 
     @cached_property
     def _irregularity(self) -> float:
@@ -165,7 +161,7 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
             return DrawnArrivals()
         found = self._drawn_rush(random, until, share) if self._rush else []
         at = keep_until = found[-1].at if found else 0.0
-        usual = self._usual
+        usual = self.without_rush
         goes_on = _goes_on(usual.ago[-1], share) if usual.ago else 0.0
         while at < until and usual.ago:
             stretch = back = usual._recent
@@ -265,7 +261,7 @@ def tenant_runs(runs: Iterable[Run]) -> TenantRuns:
     found = tuple(
         TenantRun(at, claim(run), usual if (length := _seconds(run)) is None else length) for at, run in newest
     )
-    return TenantRuns(found, made[-1][0], *_waiting([run for _, run in newest]))
+    return TenantRuns(found, made[-1][0], *_waiting(newest))
 
 
 def _is_asked_for(run: Backup) -> bool:
@@ -277,32 +273,31 @@ def _seconds(run: Backup) -> float | None:
     return None if length is None else max(1.0, length.total_seconds())
 
 
-def _waiting(runs: Sequence[Backup]) -> tuple[int, int]:
+def _waiting(newest: Sequence[tuple[datetime, Backup]]) -> tuple[int, int]:
     """As many as wait at least and at most, where tenants wait for each other; none and no bound elsewhere."""
-    moves: list[tuple[datetime, int]] = []
-    for run in runs:
-        if run.created is not None:
-            moves.append((run.created, 1))
-        if run.status.start_timestamp is not None:
-            moves.append((run.status.start_timestamp, -1))
-    made = [run.created for run in runs if run.created is not None]
-    recently = made[_RECENT - 1] if len(made) >= _RECENT else None
-    if made and (lasts := rush([(made[0] - one).total_seconds() for one in made])):
+    made = [at for at, _ in newest]
+    if lasts := rush([(made[0] - at).total_seconds() for at in made]):
         recently = made[0] - timedelta(seconds=lasts)
+    elif len(made) >= _RECENT:
+        recently = made[_RECENT - 1]
+    else:
+        return 0, NO_BOUND
+    moves = [(at, 1) for at in made]
+    moves += [(start, -1) for _, run in newest if (start := run.status.start_timestamp) is not None]
     waiting = 0
     by_second: dict[datetime, int] = {}
     for at, step in sorted(moves):
         waiting += step
-        if recently is not None and at >= recently:
+        if at >= recently:
             by_second[at] = waiting
     levels = list(by_second.values())
-    most = max(levels, default=0)
+    most = max(levels)
     # The queue had to fill first.
-    filled = levels[levels.index(most) :] if levels else [0]
-    fewest = sorted(filled)[len(filled) // 4] if min(filled) > 0 else 0
+    filled = sorted(levels[levels.index(most) :])
+    fewest = filled[len(filled) // 4]
     # Tenants who wait for one before they ask for the next have all asked most of the time. Where they come by chance
     # the number that waits goes up and down, and is at its highest for a moment.
-    if fewest and levels.count(most) >= _OFTEN * len(levels):
+    if filled[0] > 0 and levels.count(most) >= _OFTEN * len(levels):
         return fewest, most
     return 0, NO_BOUND
 

@@ -210,7 +210,7 @@ class _Search:
         # A run that moves out of the time that is judged is no gain: what lies beyond it is played too.
         beyond = timedelta(hours=1) if window is None else window.length
         model = server_model(snapshot, namespace, now, now + length + beyond)
-        self.model = replace(model, arrivals=model.arrivals.without_rush())
+        self.model = replace(model, arrivals=model.arrivals.without_rush)
         self.judged = [
             sum(due < self.length for due in planned.due) if planned.due else None
             for planned in self.model.state.schedules
