@@ -21,7 +21,7 @@ from foretop_core.rules.cron_dialects import ALL_DIALECTS, expression
 from foretop_core.rules.night.spread import Spreading, Strain, shifted_text, spread
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
-from tests.objects import backup, location, schedule
+from tests.objects import backup, location, schedule, upload
 
 NOW = datetime(2026, 11, 15, 20, 0, 0, tzinfo=UTC)
 WINDOW = "01:00-05:00"
@@ -149,6 +149,19 @@ def test_one_that_is_kept_stays_and_the_others_move() -> None:
         assert [(shift.ref.name, shift.after) for shift in found.shifts] == [(moved, "25 1 * * *")]
         assert found.strain_after.waits == 0, "they no longer overlap"
     assert not _spread(snapshot, keep=("first", "second")).shifts
+
+
+@pytest.mark.parametrize(
+    ("kept", "window", "after"), [("moves", "02:00-05:00", "15 2 * * *"), ("other", "01:00-05:00", "45 1 * * *")]
+)
+def test_a_run_that_only_moves_volumes_any_more_is_in_nobodys_way(kept: str, window: str, after: str) -> None:
+    """It takes 40 minutes, and holds its slot for the first ten."""
+    volumes = [
+        upload(f"up-{day}", "Completed", of=f"moves-202611{day}020000", created=f"2026-11-{day}T02:10:04Z")
+        for day in (12, 13, 14, 15)
+    ]
+    snapshot = _server({"moves": ("0 2 * * *", 40), "other": ("0 2 * * *", 10)}, 1, "1.18.3", *volumes)
+    assert [shift.after for shift in _spread(snapshot, window, keep=(kept,)).shifts] == [after]
 
 
 def test_a_name_that_nobody_has_is_one_clear_line() -> None:

@@ -307,7 +307,7 @@ class _Search:
         lowest = (one.parsed.fields.minute & -one.parsed.fields.minute).bit_length() - 1
         return bool((lowest + by) % _ROUND)
 
-    def _costs(self, model: ServerModel, course: Course, one: _Movable) -> dict[int, float]:
+    def _costs(self, model: ServerModel, course: Course, one: _Movable) -> dict[int, int]:
         """By shift, the minutes that its runs would wait and would hold others back; 0 is as it is."""
         crowded = self._crowded(model, course, one.place)
         free, taken = [0] * (self.horizon + 1), [0] * (self.horizon + 1)
@@ -316,12 +316,12 @@ class _Search:
             free[minute] = free[minute + 1] if crowded[minute] else minute
         for minute in range(self.horizon):
             taken[minute + 1] = taken[minute] + crowded[minute]
-        lasts = int(one.minutes * _ROOM) + 1
+        lasts = int(one.minutes * one.planned.held * _ROOM) + 1
 
-        def cost(by: int) -> float:
+        def cost(by: int) -> int:
             total = 0
             for due in one.planned.due:
-                at = min(max(int(due // _MINUTE) + by, 0), self.horizon)
+                at = int(due // _MINUTE) + by
                 starts = free[at]
                 total += starts - at + taken[min(starts + lasts, self.horizon)] - taken[starts]
             return total
@@ -368,7 +368,7 @@ class _Search:
             return None
         minutes = length / _MINUTE
         shifts = sorted(self._shifts(schedule, parsed, planned, minutes), key=abs)
-        return _Movable(place, schedule, parsed, planned, minutes, tuple(shifts)) if shifts else None
+        return _Movable(place, schedule, parsed, planned, minutes, tuple(shifts))
 
     def _shifts(
         self, schedule: Schedule, parsed: CronSchedule, planned: PlannedSchedule, minutes: float
@@ -382,7 +382,7 @@ class _Search:
         earlier = parsed.previous(now.astimezone(UTC) + timedelta(microseconds=1))
         for by in range(low, high + 1):
             carried = (first + by) // 60
-            if by == 0 or (last + by) // 60 != carried or (carried and len(hours) == 24):
+            if by == 0 or (last + by) // 60 != carried:
                 continue
             if hours[0] + carried < 0 or hours[-1] + carried > 23:
                 continue
@@ -468,10 +468,9 @@ def _order(reached: Strain) -> tuple[float, float, float]:
 
 
 def _mark(minutes: list[int], run: PlayedRun, horizon: int) -> None:
-    if run.start == NEVER or run.is_refused:
-        return
-    minutes[min(max(int(run.start // _MINUTE), 0), horizon)] += 1
-    minutes[horizon if run.end == NEVER else min(int(run.end // _MINUTE) + 1, horizon)] -= 1
+    if not run.is_refused:
+        minutes[int(min(run.start / _MINUTE, horizon))] += 1
+        minutes[int(min(run.released / _MINUTE + 1, horizon))] -= 1
 
 
 def _with_warm_ups(snapshot: ClusterSnapshot, shift: Shift, shifts: tuple[Shift, ...]) -> Shift:
