@@ -386,7 +386,7 @@ def unpause_choices(facts: ScheduleFacts, lines: Lines, labels: Sequence[str]) -
             Piece(label),
             _backup_now(effect, line, facts.now),
             Piece(_next_run(effect, facts.now)),
-            Piece(_newest_copy(effect, line, facts.now)),
+            _newest_copy(effect, line, facts.now),
         )
         for effect, label in zip(effects, labels, strict=True)
     )
@@ -495,16 +495,16 @@ def _next_run(effect: UnpauseEffect, now: datetime) -> str:
     return f"{_clock(run, now)} in {times.countdown(run - now)}" if is_today else _clock(run, now)
 
 
-def _newest_copy(effect: UnpauseEffect, line: QueueLine | None, now: datetime) -> str:
-    """The age that the newest copy reaches, or the moment that it will be of."""
+def _newest_copy(effect: UnpauseEffect, line: QueueLine | None, now: datetime) -> Piece:
+    """The age that the newest copy reaches, or the moment that it will be of: an age is a warning."""
     if effect.forecast.at_once and not (effect.forecast.refusal or effect.forecast.silence):
         made = _made_now(effect, line)
         if made is None or made.expected_start is None:
-            return "not known"
-        return f"from {_clock(max(made.expected_start, now), now)}"
-    return (
-        "none yet" if effect.newest_good is None else f"up to {times.short(effect.copy_age)}" if effect.copy_age else ""
-    )
+            return Piece("not known")
+        return Piece(f"from {_clock(max(made.expected_start, now), now)}", Tone.GOOD)
+    if effect.newest_good is None:
+        return Piece("none yet", Tone.WARN)
+    return Piece(f"up to {times.short(effect.copy_age)}" if effect.copy_age else "", Tone.WARN)
 
 
 # What is written
