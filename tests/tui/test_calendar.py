@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from foretop.app import Dashboard
+from foretop.dialogs.what_if_screen import WhatIfScreen
 from foretop.pages import calendar_page
 from foretop.pages.calendar_page import CalendarPage
 from foretop.widgets.line_widgets import TextPane
@@ -28,6 +29,7 @@ from foretop_core.models.kinds import BACKUP, DEPLOYMENT, PRESCALED, SCHEDULE, K
 from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
 from foretop_core.rules.night.night import ForeseenRun, Foresight
 from foretop_core.rules.night.reckoning import ToldRun
+from foretop_core.rules.night.what_if import Move, Pause
 from foretop_demo.local_api_server import LocalApiServer
 from tests.examples import sampled
 from tests.objects import NOW, at, backup, location, schedule, upload
@@ -669,8 +671,28 @@ async def test_a_new_schedule_that_was_tried_goes_on_to_the_dialog_that_creates_
             await shown.until(lambda: "What if: " in shown.text)
             await shown.press("tab", "tab", "tab", *"audit=30 4 * * *")
             await shown.until(lambda: "[ Create schedule ]" in shown.text)
-            await shown.press("tab", "tab", "tab", "tab", "enter")
+            await shown.press("tab", "tab", "tab", "tab", "tab", "enter")
             await shown.until(lambda: "schedule openshift-adp/audit is created: 30 4 * * *" in shown.text)
+
+
+@pytest.mark.parametrize("size", sampled((SMALL, MIDDLE), SMALL))
+async def test_what_if_tries_changes_of_several_schedules_at_once(size: tuple[int, int]) -> None:
+    others = [schedule(name, "0 * * * *", last="02:00:03") for name in ("crm", "mail")]
+    async with calendar(FilledSource([*_hourly(), *others]), size) as (shown, _):
+        await shown.press("W")
+        await shown.until(lambda: "What if: " in shown.text)
+        tried = shown.app.screen
+        assert isinstance(tried, WhatIfScreen)
+        mine = tried.key.name
+        first, second = sorted({"etcd", "crm", "mail"} - {mine})
+        await shown.press("ctrl+u", *"30 * * * *", "shift+tab", "shift+tab", "shift+tab")
+        await shown.press(*f"{first}=15 * * * *; {second}=paused")
+        said = f"Not part of the plan: cron of {first}, pause of {second}."
+        await until_beats(shown, lambda: said in unfolded(shown.lines))
+        assert tried.changes() == [Move(mine, "30 * * * *"), Move(first, "15 * * * *"), Pause(second)]
+        await until_beats(shown, lambda: re.search(r"as it is +then", shown.text) is not None)
+        await shown.press("ctrl+u", *"nobody=paused")
+        await until_beats(shown, lambda: "There is no schedule nobody in " in unfolded(shown.lines))
 
 
 @pytest.mark.parametrize("size", sampled((SMALL, MIDDLE), SMALL))

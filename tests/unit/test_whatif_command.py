@@ -11,12 +11,21 @@ import pytest
 from msgspec.structs import replace
 
 from foretop.cli import run
-from foretop_core.errors import Unforeseen
+from foretop_core.errors import BadInput, Unforeseen
 from foretop_core.models import Backup
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.night import Fate, night
 from foretop_core.rules.night.outlook import wait_of
-from foretop_core.rules.night.what_if import Longer, Move, NightComparison, Pause, Slots, what_if
+from foretop_core.rules.night.what_if import (
+    Longer,
+    Move,
+    NightComparison,
+    Pause,
+    Slots,
+    Unpause,
+    read_changes,
+    what_if,
+)
 from foretop_core.rules.sentences import render
 from foretop_core.tables.timeline.night_lanes import ServerNight
 from foretop_core.tables.timeline.night_words import night_numbers, night_words, nights_compared
@@ -164,6 +173,15 @@ def test_runs_four_times_as_long_are_lost() -> None:
     found = _compared(Longer("first", 4.0))
     assert sum(one.count(Fate.LOST) + one.count(Fate.LATE) for one in found.before.schedules) == 0
     assert sum(one.count(Fate.LOST) + one.count(Fate.LATE) for one in found.after.schedules) > 0
+
+
+def test_changes_of_several_schedules_are_read_from_one_line() -> None:
+    found = read_changes(" crm=0,30 3 * * *; mail = paused;etcd=unpaused; ")
+    assert found == [Move("crm", "0,30 3 * * *"), Pause("mail"), Unpause("etcd")]
+    assert read_changes(" ; ") == []
+    for bad in ("crm", "=paused", "crm="):
+        with pytest.raises(BadInput, match="is not a change"):
+            read_changes(f"mail=paused; {bad}")
 
 
 def test_a_paused_schedule_has_no_runs_and_the_other_is_as_it_was() -> None:

@@ -32,6 +32,7 @@ from foretop_core.rules.night.what_if import (
     Slots,
     Stopped,
     Unpause,
+    read_changes,
     read_number,
     read_pair,
     refuse_silence,
@@ -68,7 +69,7 @@ class PlannedChange(msgspec.Struct, frozen=True):
 
 
 class WhatIfScreen(DialogFrame):
-    """Fields for one lane and its server; below them both nights and the difference."""
+    """Fields for one lane, its server and other schedules; below them both nights and the difference."""
 
     verb = "Plan it"
 
@@ -96,6 +97,8 @@ class WhatIfScreen(DialogFrame):
         yield DialogField("New schedule", Prompt(placeholder="none; e.g. audit=0 4 * * *, takes 10m", id="added"))
         yield DialogField("Slots", Prompt(placeholder="as it is; e.g. 3", id="slots"))
         yield DialogField("Velero stopped", Prompt(placeholder="never; e.g. 02:00-03:00", id="stopped"))
+        others = Prompt(placeholder="as they are; e.g. crm=30 3 * * *; mail=paused", id="others")
+        yield DialogField("Other schedules", others)
 
     def on_mount(self) -> None:
         self.draw()
@@ -118,7 +121,7 @@ class WhatIfScreen(DialogFrame):
             found.append(Slots(int(read_number(slots))))
         if stopped := self._typed("stopped"):
             found.append(Stopped(read_window(stopped, self._state.zone)))
-        return found
+        return found + read_changes(self._typed("others"))
 
     def _typed(self, name: str) -> str:
         return self.query_one(f"#{name}", Prompt).value.strip()
@@ -164,10 +167,7 @@ class WhatIfScreen(DialogFrame):
         if self._is_playing:
             return [paragraph("Both nights are played …", Tone.DIM)]
         if self._found is None:
-            several = (
-                " foretop whatif tries changes of several schedules at once." if self._schedule is not None else ""
-            )
-            return [paragraph(f"Change a field to see the night as it would be.{several}", Tone.DIM)]
+            return [paragraph("Change a field to see the night as it would be.", Tone.DIM)]
         before, after, now = self._found.before, self._found.after, self._found.before.night.now
         lines = [paragraph(f"{pad('as it is', _COLUMN)}then", Tone.DIM, label=" ")]
         for label, was, then in nights_compared(before, after, self._state.zone):
@@ -187,10 +187,11 @@ class WhatIfScreen(DialogFrame):
         for change in self._readable():
             found: PlannedChange | None = None
             match change:
-                case Move(_, text):
-                    found, name = PlannedChange(self.key, schedule=text), "cron"
-                case Pause() | Unpause():
-                    found, name = PlannedChange(self.key, paused=isinstance(change, Pause)), "pause"
+                case Move(changed, text):
+                    found, name = PlannedChange(self._key_of(changed), schedule=text), self._called("cron", changed)
+                case Pause(changed) | Unpause(changed):
+                    key, name = self._key_of(changed), self._called("pause", changed)
+                    found = PlannedChange(key, paused=isinstance(change, Pause))
                 case Add(new_name, text):
                     found, name = PlannedChange(self.key, schedule=text, new_name=new_name), "new schedule"
                 case Longer():
@@ -206,6 +207,12 @@ class WhatIfScreen(DialogFrame):
             else:
                 left_out.append(name)
         return planned, left_out
+
+    def _key_of(self, name: str) -> ObjectRef:
+        return self.key._replace(name=name)
+
+    def _called(self, what: str, name: str) -> str:
+        return what if name == self.key.name else f"{what} of {name}"
 
     def _readable(self) -> list[Change]:
         try:

@@ -99,6 +99,15 @@ class Stopped(msgspec.Struct, frozen=True):
 Change: TypeAlias = Move | Pause | Unpause | Slots | Add | Longer | Stopped
 
 
+def read_changes(text: str) -> list[Change]:
+    """The changes of schedules in `crm=30 3 * * *; mail=paused; etcd=unpaused`."""
+    found: list[Change] = []
+    for part in filter(str.strip, text.split(";")):
+        name, value = read_pair(part)
+        found.append(Pause(name) if value == "paused" else Unpause(name) if value == "unpaused" else Move(name, value))
+    return found
+
+
 class NightComparison(msgspec.Struct, frozen=True):
     """The night as it will be, and as it would be; `differences` has each of a minute or more."""
 
