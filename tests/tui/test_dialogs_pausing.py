@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from foretop.dialogs.dialog_parts import RadioList
 from foretop.dialogs.pause_dialogs import PauseDialog
 from foretop.widgets.prompt import Prompt
+from foretop.widgets.styles import RAISED
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_demo.access import Rule, User
@@ -49,6 +51,23 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
 
 
 @pytest.mark.sweep
+async def test_the_chosen_row_is_raised_where_a_theme_has_a_colour_for_it_and_else_its_first_cell_is_reversed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        await at.see("● Skip what is due")
+        choices = at.shown.app.screen.query_one(RadioList)
+        plain = [segment.style for segment in choices.render_line(1) if segment.text.strip() and segment.style]
+        assert [bool(style.reverse) for style in plain[:3]] == [False, True, False]
+        at.shown.app.show_theme("dark")
+        for y in (1, 2):
+            styles = [segment.style for segment in choices.render_line(y) if segment.style]
+            assert all((style.bgcolor == RAISED.bgcolor) is (y == 1) and not style.reverse for style in styles)
+
+
 async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("maintenance", tmp_path, monkeypatch, speed=60) as at:
         await at.go("2", at.key(SCHEDULE, DUE))

@@ -261,8 +261,8 @@ def _copy_by_then(effect: PauseEffect) -> Piece:
     if effect.interval is None:
         return Piece(f"{_coarse(effect.copy_age)} old", Tone.DIM)
     if effect.is_late:
-        return Piece(f"{_coarse(effect.copy_age)}, {_coarse(effect.interval)} promised", Tone.WARN)
-    return Piece("in time", Tone.DIM)
+        return Piece(f"{_coarse(effect.copy_age)}, {_coarse(effect.interval)} promised", Tone.BAD)
+    return Piece("in time", Tone.GOOD)
 
 
 def _coarse(length: timedelta) -> str:

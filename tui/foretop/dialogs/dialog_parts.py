@@ -17,10 +17,10 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Label
 
-from foretop.widgets.line_widgets import FrameLine, StyledLine, TextPane, strip_of
+from foretop.widgets.line_widgets import FrameLine, StyledLine, TextPane, line_width, strip_of
 from foretop.widgets.paragraphs import Paragraph, Span, wrap
 from foretop.widgets.prompt import Prompt
-from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, HEAD, PLAIN, style_of, to_ascii
+from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, HEAD, PLAIN, RAISED, style_of, to_ascii
 from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text.terminal_text import clean, cut_end, width
@@ -227,10 +227,14 @@ class RadioList(Widget, can_focus=True):
         here = y - 1 == self.at
         sign = f"{(StatusGlyph.HEALTHY if here else StatusGlyph.WAITING).value} "
         pieces = self._table.line(y - 1, cells - 2)
-        look = CURSOR + BOLD if here and self.has_focus else BOLD if here else PLAIN
+        raised = here and self.has_focus and getattr(self.app, "raises_cursor", False)
+        look = CURSOR + BOLD if here and self.has_focus and not raised else BOLD if here else PLAIN
         line = [Span(sign, BOLD if here else DIM)]
         line += [Span(one.text, style_of(one.tone) if place else look) for place, one in enumerate(pieces)]
-        return strip_of(tuple(line), cells, self._ascii)
+        if not raised:
+            return strip_of(tuple(line), cells, self._ascii)
+        line.append(Span(" " * max(0, cells - line_width(tuple(line)))))
+        return strip_of(tuple(Span(one.text, one.style + RAISED) for one in line), cells, self._ascii)
 
     def on_click(self, event: events.Click) -> None:
         if event.y:
