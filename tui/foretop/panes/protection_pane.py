@@ -15,6 +15,7 @@ from foretop_core.rules.facts.namespace_facts import (
     ProtectionState,
 )
 from foretop_core.rules.facts.pause_facts import pause_note
+from foretop_core.rules.facts.schedule_facts import held_up
 from foretop_core.rules.sentences import sentence
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -70,10 +71,8 @@ def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
 
 def _outage(found: NamespaceProtection, render: RenderContext) -> str:
     """`Velero is down` where that holds up every schedule that would make a copy; "" otherwise."""
-    active = [render.schedule(cover.schedule) for cover in found.covers if cover.is_active]
-    if not active or not all(one.waits_for for one in active):
-        return ""
-    return active[0].beat.silence_phrase(render.now)
+    held = held_up(found, render.schedule)
+    return held[0].beat.silence_phrase(render.now) if held else ""
 
 
 def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:

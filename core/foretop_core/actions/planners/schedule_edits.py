@@ -22,7 +22,6 @@ from foretop_core.models.velero import ScheduleSpec
 from foretop_core.models.wire import Wire, as_json
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
-from foretop_core.rules.forecast.pause_effect import missed_words
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -178,15 +177,15 @@ def _step(
 
 def _forecast(snapshot: ClusterSnapshot, before: Schedule, after: Schedule, now: datetime) -> str:
     """A change is looked at at once: a schedule that runs does what one that is unpaused at this moment does."""
-    coming = schedule_facts(snapshot, after, now).unpausing(Choice.LEAVE)
+    facts = schedule_facts(snapshot, before, now)
+    is_moved = before.spec.schedule != after.spec.schedule and not after.spec.paused
+    is_new = is_moved and not facts.is_due_somehow
+    coming = schedule_facts(snapshot, after, now).unpausing(Choice.LEAVE, is_new=is_new)
     told = render(coming.sentence, now)
     if after.spec.paused:
         told = f"no backup until it is unpaused; unpaused now: {told}"
-    elif before.spec.schedule != after.spec.schedule:
-        facts = schedule_facts(snapshot, before, now)
+    elif is_moved:
         was = facts.by_reading[-1].next_run
-        if not facts.is_due_somehow:
-            told = told.replace(f", {missed_words(coming.missed)}", " by the new expression")
         then = now if coming.at_once else coming.next_run
         if coming.predictable and not coming.silence and (was or then):
             told = f"next run {_when(was, now)} → {_when(then, now)}; {told}"

@@ -5,7 +5,7 @@ Tables, panes, dialogs, commands, the hand-over and Triage read it here and deri
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import cached_property
@@ -38,7 +38,7 @@ from foretop_core.rules.heartbeat import PERIOD, Heartbeat
 from foretop_core.rules.pauses import PauseInfo, pause_info
 from foretop_core.rules.phases import ENDED, WAITING
 from foretop_core.rules.protection.coverage import namespace_filter
-from foretop_core.rules.protection.namespace_protection import late_from, promised_since
+from foretop_core.rules.protection.namespace_protection import NamespaceProtection, late_from, promised_since
 from foretop_core.rules.schedule_history import ended, faults_in_a_row, history, newest_good, submitted
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity
@@ -405,11 +405,11 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         """The effect of pausing it, and what it does not change."""
         return pause_as_read(self.schedule, self.now, self.readings, self._labelled, beat=self.beat)
 
-    def unpausing(self, choice: Choice) -> UnpauseForecast:
-        """The effect of unpausing it now."""
-        held = self._forecasts.get(choice)
+    def unpausing(self, choice: Choice, *, is_new: bool = False) -> UnpauseForecast:
+        """The effect of unpausing it now; with `is_new` nothing was due before by its expression."""
+        held = self._forecasts.get((choice, is_new))
         if held is None:
-            held = self._forecasts[choice] = unpause_as_read(
+            held = self._forecasts[choice, is_new] = unpause_as_read(
                 self.schedule,
                 self.now,
                 choice,
@@ -418,6 +418,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
                 beat=self.beat,
                 backups=self._labelled,
                 refusal=self.refusal,
+                is_new=is_new,
             )
         return held
 
@@ -431,7 +432,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         return ("If unpaused", leave), *(one for one in others if one[1].sentence != leave.sentence)
 
     @cached_property
-    def _forecasts(self) -> dict[Choice, UnpauseForecast]:
+    def _forecasts(self) -> dict[tuple[Choice, bool], UnpauseForecast]:
         return {}
 
     # All of it
@@ -516,3 +517,12 @@ def schedule_facts(
         now=now,
         grace=grace,
     )
+
+
+def held_up(
+    found: NamespaceProtection, facts_of: Callable[[Schedule], ScheduleFacts | None]
+) -> tuple[ScheduleFacts, ...]:
+    """The schedules that would make a copy of a namespace, where an outage holds up each of them; () otherwise."""
+    active = [facts_of(cover.schedule) for cover in found.covers if cover.is_active]
+    waiting = [one for one in active if one is not None and one.waits_for]
+    return tuple(waiting) if len(waiting) == len(active) else ()

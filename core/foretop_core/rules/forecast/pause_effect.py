@@ -114,12 +114,14 @@ def unpause(
     backups: Iterable[Backup] = (),
     refusal: str = "",
     zone: tzinfo = UTC,
+    is_new: bool = False,
 ) -> UnpauseForecast:
     """The effect of unpausing the schedule now with this choice.
 
     `server_default` is the server's --schedule-skip-immediately, None where it cannot be read. It counts only
     where the field is absent and left alone, and even then releases up to mid-2026 forget it after one use.
-    `refusal` is why Velero refuses the backups that it makes, where their storage cannot be used.
+    `refusal` is why Velero refuses the backups that it makes, where their storage cannot be used. With `is_new` its
+    expression is, so that nobody has missed what is due by it.
     """
     skips, predictable = _skips(schedule, choice, server_default)
     parsed = expression(schedule.spec.schedule, dialect)
@@ -143,7 +145,8 @@ def unpause(
         starts = beat.first_look(max(following, now))
     then = _then(following, starts, now, silent=bool(silence or refusal))
     creates = beat is not None and beat.still_works(now)
-    told = _unpause_sentence(schedule, skips, due, held, missed, then, dialect, zone)
+    owed = " by the new expression" if is_new else f", {missed_words(missed)}"
+    told = _unpause_sentence(schedule, skips, due, held, owed, then, dialect, zone)
     if not predictable:
         told = sentence(told, ", if the server still has its default (choose skip or do not skip to be sure)")
     if creates and beat is not None:
@@ -180,7 +183,7 @@ def _unpause_sentence(
     skips: bool,
     due: bool,
     held: Backup | None,
-    missed: int,
+    number: str,
     then: Text,
     dialect: Dialect,
     zone: tzinfo,
@@ -188,8 +191,7 @@ def _unpause_sentence(
     if not due:
         return sentence("no backup now, none is due; ", then)
     since = next_run(schedule, dialect, zone)
-    number = missed_words(missed)
-    owed = sentence("due since ", since, f", {number}") if since else number
+    owed = sentence("due since ", since, number) if since else number.removeprefix(", ")
     if skips:
         return sentence("no backup now, skips the run ", owed, "; ", then)
     if held is not None:
@@ -245,12 +247,21 @@ def unpause_as_read(
     beat: Heartbeat | None = None,
     backups: Iterable[Backup] = (),
     refusal: str = "",
+    is_new: bool = False,
 ) -> UnpauseForecast:
     """The effect of unpausing; where the readings differ, none can be relied on and the sentence has them all."""
     runs = tuple(backups)
     answers = {
         reading: unpause(
-            schedule, now, choice, server_default, dialect=reading.dialect, beat=beat, backups=runs, refusal=refusal
+            schedule,
+            now,
+            choice,
+            server_default,
+            dialect=reading.dialect,
+            beat=beat,
+            backups=runs,
+            refusal=refusal,
+            is_new=is_new,
         )
         for reading in readings
     }

@@ -13,7 +13,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge
 from foretop_core.rules.facts.run_facts import Run, has_ended
-from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
+from foretop_core.rules.facts.schedule_facts import ScheduleFacts, held_up, schedule_facts
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerState, server_facts
 from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.sentences import Text, sentence
@@ -202,18 +202,17 @@ class _Outage(msgspec.Struct, frozen=True):
 
 def _outage(snapshot: ClusterSnapshot, namespace: str, now: datetime, judge: ProtectionJudge) -> _Outage:
     """The schedules whose runs wait for the server of a namespace, and the namespaces that only those copy."""
-    held = [
-        facts
+    held = {
+        snapshot.ref(schedule): facts
         for schedule in snapshot.schedules_by_namespace.get(namespace, ())
         if (facts := schedule_facts(snapshot, schedule, now)).waits_for and not facts.invalid
-    ]
+    }
     late: list[tuple[datetime, str]] = []
     for name in snapshot.protection.names:
         row = snapshot.protection.row(name)
-        active = [cover.schedule for cover in row.covers if cover.is_active] if row is not None else []
-        if row is None or not active or any(schedule.namespace != namespace for schedule in active):
+        if row is None or not held_up(row, lambda schedule: held.get(snapshot.ref(schedule))):
             continue
         at = judge.late_from(row)
         if at is not None:
             late.append((at, name))
-    return _Outage(tuple(held), tuple(sorted(late)))
+    return _Outage(tuple(held.values()), tuple(sorted(late)))
