@@ -20,6 +20,7 @@ from foretop.widgets.styles import BOLD, DIM, style_of
 _KEY = 16
 _MOST_NEEDED = 8
 """So many of the keys of the footer come first, with the tabs and the way back."""
+_TABS = "1 … 9"
 _TWO_COLUMNS = 100
 """Cells of a window from which on there are two columns."""
 _EDGES = 5
@@ -80,26 +81,28 @@ def help_text(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequ
 
 
 def help_groups(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequence[Sign] = ()) -> list[Group]:
-    """The most needed keys, then all of them by what they are for, then the signs of the page.
+    """The most needed keys, then the signs of the page, then all other keys by what they are for.
 
     `letters` are the columns of the table by the capital that sorts by them.
     """
     sorting = ", ".join(f"{letter} {name}" for letter, name in letters.items())
     head = Paragraph((Span("Keys", BOLD), Span("   up/down scroll, t topics explained, esc/q close", DIM)))
-    first = [_key(action.shown, action.title) for action in footer_order(actions)[:_MOST_NEEDED] if action.shown]
-    groups = [[head, *first, _key("1 … 9", "the tabs"), _key("esc", "back, one step at a time")]]
+    first = [action for action in footer_order(actions)[:_MOST_NEEDED] if action.shown]
+    first += [action for action in actions if action.id == "escape"]
+    told = {action.shown for action in first} | {_TABS}
+    groups = [[head, _key(_TABS, "the tabs"), *(_key(action.shown, action.title) for action in first)]]
+    if signs:
+        groups.append([paragraph("The signs of this page", bold=True), *map(_sign, signs)])
     for group in ActionGroup:
-        members = [action for action in actions if action.group is group and action.shown]
+        members = [action for action in actions if action.group is group and action.shown not in ("", *told)]
         if not members:
             continue
         lines = [paragraph(group.value, bold=True), *(_key(action.shown, action.title) for action in members)]
         if group is ActionGroup.TABLE:
-            taken = {action.shown for action in actions}
+            taken = {*(action.shown for action in actions), *told}
             lines += [_key(keys, title) for keys, title in UNLISTED if keys not in taken]
             lines += [_key("shift+letter", f"sort, press again to reverse: {sorting}")] if sorting else []
         groups.append(lines)
-    if signs:
-        groups.append([paragraph("The signs of this page", bold=True), *map(_sign, signs)])
     return groups
 
 

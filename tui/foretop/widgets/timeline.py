@@ -460,7 +460,7 @@ class Timeline(Widget, can_focus=True):
             (
                 Span(pad(f" slots of {limit}", self._day_label + 3), HEAD),
                 *self._spans(day_line(axes[0], self._zone)),
-                Span(" WAIT DONE" if self._day_room(axes[0]) >= len("WAIT DONE") else " WAIT", HEAD),
+                Span(" WAITING", HEAD),
             )
         ]
         room = self.size.height - 2 * self.is_framed - 1
@@ -489,10 +489,10 @@ class Timeline(Widget, can_focus=True):
         label = f"{local:%a} {local.day}" + (f" {local:%b}" if self._day_label == _DAY_LABEL else "")
         bar = (">" if self._ascii else "▌") if chosen else " "
         waiting = f"{told.waiting or 'no'} wait" if told else ""
-        done = clock(told.done, told.done, self._zone) if told and told.done else ""
+        done = f"done {clock(told.done, told.done, self._zone)}" if told and told.done else ""
         room = self._day_room(axis)
-        both = f"{waiting} {done}".strip()
-        ends = [waiting, done] if height > 1 else [both if len(both) <= room else waiting or done]
+        both = [f"{waiting}, {done}", f"{waiting.removesuffix(' wait')}, {done}"] if waiting and done else []
+        ends = [waiting, done] if height > 1 else [next((one for one in both if len(one) <= room), waiting)]
         lines: list[Line] = []
         scale = slot_scale(limit, one_row=one_row)
         middle = (len(rows) - 1) // 2

@@ -102,6 +102,48 @@ foretop shows the object itself where you may read it.
 See: foretop describe backup NAME, foretop get nab""",
         ),
         Explanation(
+            "night",
+            "Whether the night is done by six",
+            """\
+foretop plays the coming hours of a Velero server forward many times: its schedules, its slots, its queue, with run
+lengths drawn from those of earlier runs, and the backups that tenants are likely to ask for.
+
+  By 06:00   whether the night's own runs are done at six; a schedule that
+             runs more than four times a day is never done, so it is left out
+  90% sure   in nine of ten of those nights it is not later
+  Peak       the most slots in use at one time; "with tenants": backups are in
+             it that nobody has asked for yet
+  Waits      who waits longest, and behind whom
+  Lost       a run that falls due while the one before it is not done
+  Refused    a run whose storage location cannot be used
+  Paused     no backup, also after the planned end: nothing resumes by itself
+
+W on the calendar plays the same night with another time, a pause or more slots; nothing is written.
+
+See: foretop forecast, foretop whatif, page 5 of the dashboard""",
+        ),
+        Explanation(
+            "protection",
+            "From what a namespace can be brought back",
+            """\
+A good copy is a backup that completed and has all of the namespace. A partial one failed in part, or its schedule
+leaves something out. Only copies in storage locations that Velero can use count for its age.
+
+A schedule promises a copy for each of its runs, and one run may fail to make one: a namespace is late from the
+second run after its newest copy on. The pane says which schedule promises it, and from when on it is late.
+
+  copy due        one run has made no copy
+  late            two have not, or newer copies are out of reach
+  expiring        its last good copy is gone before another is made
+  repo not ready  it can be brought back without its volumes
+  unreachable     all its copies are in locations that Velero cannot use
+  by hand only    it has a good copy, and no schedule makes another
+
+r brings a namespace back, also under another name; t tries that out beside it and cleans up.
+
+See: foretop get protection, page 9 of the dashboard""",
+        ),
+        Explanation(
             "beat",
             "The second at which Velero starts backups",
             """\
