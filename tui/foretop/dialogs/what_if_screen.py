@@ -65,13 +65,13 @@ class PlannedChange(msgspec.Struct, frozen=True):
 
     @property
     def verb(self) -> str:
-        return "Create schedule" if self.new_name else "Edit schedule" if self.schedule else "Plan it"
+        return "Create schedule" if self.new_name else "Edit schedule" if self.schedule else "Make the change"
 
 
 class WhatIfScreen(DialogFrame):
     """Fields for one lane, its server and other schedules; below them both nights and the difference."""
 
-    verb = "Plan it"
+    verb = "Make the change"
 
     def __init__(
         self, state: DashboardState, key: ObjectRef, ascii: bool, take: Callable[[PlannedChange], None], draws: int
@@ -157,7 +157,11 @@ class WhatIfScreen(DialogFrame):
         name = self.key.name or "the server"
         place = f"{self.key.context}, {self.key.namespace}: nothing is written"
         planned, left_out = self._planned()
-        note = (paragraph(f"Not part of the plan: {', '.join(left_out)}.", Tone.WARN),) if left_out else ()
+        note = (
+            (paragraph(f"Only tried out, not written from here: {', '.join(left_out)}.", Tone.WARN),)
+            if left_out
+            else ()
+        )
         self.say(DialogText(f"What if: {name}", place, said=tuple(self._told()), writes=note))
         self.go.say(self.verb if planned is None else planned.verb, dead=planned is None)
 

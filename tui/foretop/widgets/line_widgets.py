@@ -273,8 +273,8 @@ class TextPane(Widget):
         if not self.size.width:
             return
         self._folded_for = self.size
-        lines = None if self._whole or self.top else self.size.height
-        before, self._lines = self._lines, wrap(self._paragraphs, self.size.width - 2, lines)
+        lines = None if self._whole or self.top or self.has_focus else self.size.height
+        before, self._lines = self._lines, wrap(self._paragraphs, self.size.width - 2, lines, self._more_key)
         top, self.top = self.top, max(0, min(self.top, len(self._lines) - self.size.height))
         for y in range(self.size.height):
             old, new = _at(before, top + y), _at(self._lines, self.top + y)
@@ -316,6 +316,10 @@ class ReadablePane(TextPane, can_focus=True):
         Binding("home,g", "edge(-1)", show=False),
         Binding("end,G", "edge(1)", show=False),
     ]
+
+    def watch_has_focus(self, has_focus: bool) -> None:
+        super().watch_has_focus(has_focus)
+        self._arrange()
 
     def action_scroll(self, by: int) -> None:
         self.scroll_lines(by)

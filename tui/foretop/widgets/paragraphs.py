@@ -67,10 +67,10 @@ def paragraph(
     return Paragraph((span(text, tone, bold=bold),), label, yields=yields, least=least)
 
 
-def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) -> list[Line]:
+def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None, key: str = "") -> list[Line]:
     """The lines of the paragraphs in this width; those that yield are cut where there are more than `lines`.
 
-    Where there are fewer, they stand in groups.
+    The last of them that is cut says with which key one reads it whole. Where there are fewer, they stand in groups.
     """
     parts = [(paragraph, _fold(paragraph, max(10, cells))) for paragraph in paragraphs]
     excess = 0 if lines is None else sum(len(folded) for _, folded in parts) - lines
@@ -88,13 +88,14 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None) 
     gaps = sum(paragraph.apart for paragraph, _ in parts)
     free = -excess - gaps if lines is not None else -1
     shown: list[Line] = []
-    for (paragraph, folded), fewer in zip(parts, given, strict=True):
+    last = max((at for at, fewer in enumerate(given) if fewer), default=-1)
+    for at, ((paragraph, folded), fewer) in enumerate(zip(parts, given, strict=True)):
         if free >= 0 and paragraph.apart:
             shown.append(())
         if free > 0 and paragraph.at_bottom:
             shown += [()] * free
             free = 0
-        shown += _without_end(folded, fewer) if fewer else folded
+        shown += _without_end(folded, fewer, f" … {key}" if key and at == last else " …") if fewer else folded
     return shown
 
 
@@ -113,26 +114,26 @@ def beside(left: Iterable[Paragraph], right: Iterable[Paragraph], cells: int) ->
     return tuple(lines)
 
 
-def _without_end(folded: tuple[Line, ...], lines: int) -> list[Line]:
+def _without_end(folded: tuple[Line, ...], lines: int, end: str) -> list[Line]:
     """So many lines fewer: the last one ends with an ellipsis, and what is gone can be scrolled to."""
     kept = folded[: len(folded) - lines]
     if not kept:
         return []
     longest = max(sum(width(piece.text) for piece in line) for line in folded)
-    return [*kept[:-1], _with_ellipsis(kept[-1], longest)]
+    return [*kept[:-1], _with_ellipsis(kept[-1], max(longest, width(end) + 10), end)]
 
 
-def _with_ellipsis(line: Line, cells: int) -> Line:
+def _with_ellipsis(line: Line, cells: int, end: str) -> Line:
     """Words are left out at the end until there is room for it."""
     pieces = list(line)
-    while pieces and sum(width(piece.text) for piece in pieces) + 2 > cells:
+    while pieces and sum(width(piece.text) for piece in pieces) + width(end) > cells:
         last = pieces.pop()
         before, space, _ = last.text.rstrip().rpartition(" ")
         if space:
             pieces.append(Span(before, last.style))
     if pieces and pieces[-1].text.rstrip().endswith("…"):
-        return tuple(pieces)
-    return (*pieces, Span(" …"))
+        end = end.removeprefix(" …")
+    return (*pieces, Span(end))
 
 
 @lru_cache(_KEPT_FOLDED)
