@@ -131,8 +131,9 @@ def _with_ellipsis(line: Line, cells: int, end: str) -> Line:
         before, space, _ = last.text.rstrip().rpartition(" ")
         if space:
             pieces.append(Span(before, last.style))
-    if pieces and pieces[-1].text.rstrip().endswith("…"):
-        end = end.removeprefix(" …")
+    if pieces:
+        pieces[-1] = Span(pieces[-1].text.rstrip(), pieces[-1].style)
+        end = end.removeprefix(" …" if pieces[-1].text.endswith("…") else "")
     return (*pieces, Span(end))
 
 
