@@ -32,7 +32,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/cron/zone_walk.py",
-        "begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE",
+        "is_clear = begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE",
         "<= to <",
         "decides from which midnight on the walk may jump: until then it goes day by day, to the same runs",
     ),

@@ -121,13 +121,10 @@ class Walk:
         return True
 
     def _past_change(self) -> bool:
-        """True if the walk may jump again: at a midnight of a matching month with no change near."""
+        """True if the walk may jump again: in a matching month with no change near."""
         begin, end = steady_span(self._zone, self._utc)
-        return (
-            begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE
-            and self._local.hour == self._local.minute == self._local.second == 0
-            and self._calendar.has_month(self._local.month)
-        )
+        is_clear = begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE
+        return is_clear and self._calendar.has_month(self._local.month)
 
     def _reach_hour(self) -> bool:
         while not self._calendar.has_hour(self._local.hour):

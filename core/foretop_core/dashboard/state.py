@@ -41,7 +41,7 @@ from foretop_core.rules.triage import (
     with_acknowledgements,
 )
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
-from foretop_core.rules.undone import SHOWN_FOR, UndoneChange, put_back, undone_finding
+from foretop_core.rules.undone import UndoneChange, put_back, undone_finding
 from foretop_core.store import ContextHealth, Store
 from foretop_core.tables.engine.render_context import NextWaits, RenderContext, RenderContextFactory, nothing_told
 from foretop_core.tables.engine.view_scope import ViewScope
@@ -366,9 +366,9 @@ class DashboardState:
         return tuple(found)
 
     def _is_still_undone(self, undone: UndoneChange) -> bool:
-        """True if the object still is what it was put back to, and that is not long ago."""
+        """True if the object still is what it was put back to, and that is as recent as a failure that is listed."""
         item = self._object(undone.target)
-        if item is None or self.clock(undone.target.context) - undone.at >= SHOWN_FOR:
+        if item is None or self.clock(undone.target.context) - undone.at >= self.thresholds.recent_failure:
             return False
         return not undone.fields or bool(put_back(undone.fields, as_json(item)))
 

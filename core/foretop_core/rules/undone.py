@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -13,8 +13,6 @@ from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.triage.finding import Finding, Severity, brief
 
-SHOWN_FOR = timedelta(hours=24)
-"""How long Triage lists a change that was undone, unless it is made again: as long as a backup that failed."""
 CODE = "change-undone"
 FieldPath = tuple[str, ...]
 _USED_UP = frozenset({("spec", "skipImmediately")})

@@ -12,7 +12,7 @@ from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.rules.triage import Finding, Severity, aggregated, opened, ungathered
 from foretop_core.tables.resources.findings import finding_item, subject_text
-from tests.objects import NOW, at, backup, condition, location, nab, restore, schedule, upload
+from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
 from tests.unit.rules.test_triage import findings, only
 
 
@@ -165,6 +165,17 @@ def test_three_of_a_kind_stand_for_themselves_and_so_does_what_differs() -> None
     assert list(aggregated(three)) == three
     grave = only(location("s3", "Unavailable", message="no"))
     assert aggregated([*three, grave])[0] == grave
+
+
+def test_backups_and_restores_share_a_line_only_where_all_are_refused_for_their_spec() -> None:
+    status = {"phase": "PartiallyFailed", "errors": 1}
+    failed = {"nacuuid": "u", "name": "v", "namespace": "velero", "status": status}
+    typo = [condition("Accepted", "False", "InvalidSpec", "excludedNamespaces is restricted")]
+    apart = [one for n in "ab" for one in (nab(n, veleroBackup=failed), nar(n, veleroRestore=failed))]
+    assert len(aggregated(findings(location(), *apart))) == 4
+    alike = [one for n in "ab" for one in (make(n, "BackingOff", conditions=typo) for make in (nab, nar))]
+    (shown,) = aggregated(findings(location(), *alike))
+    assert subject_text(shown) == "4 nabs and nars"
 
 
 def test_logs_and_results_are_the_remedy_only_where_velero_wrote_some() -> None:

@@ -12,7 +12,7 @@ from foretop_core.models import DataUpload, NonAdminBackupStorageLocation, Resto
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, NAB
 from foretop_core.models.wire import ObjectRef, Resource, from_builtins
 from foretop_core.store import ProgressRecord, change_history
-from foretop_core.store.change_history import PER_OBJECT, ChangeHistory
+from foretop_core.store.change_history import PER_OBJECT, ActivityTracker, ChangeHistory
 from tests.unit.store.making import START, backup, meta, nab, schedule
 
 KEY = ObjectRef("prod", BACKUP.name, "velero", "a")
@@ -201,3 +201,12 @@ def test_a_phase_of_a_megabyte_is_kept_in_part() -> None:
     seen = Seen().show(backup("a", 1, phase="x" * 10**6), backup("a", 2, phase="y" * 10**6))
     ((_, before, after),) = seen.steps
     assert (before, after) == ("x" * 64, "y" * 64)
+
+
+def test_of_the_times_that_have_come_the_newest_counts_and_those_ahead_are_kept_until_they_come() -> None:
+    tracker = ActivityTracker()
+    for name, seconds in (("a", -90), ("b", -30), ("c", 60), ("d", 61), ("e", 3600)):
+        told = backup(name, startTimestamp=(START + timedelta(seconds=seconds)).isoformat())
+        tracker.note(ObjectRef("prod", BACKUP.name, "velero", name), None, told, START, listed=True)
+    assert [sign.name for sign in tracker.worked("prod")["velero"]] == ["e", "d", "c"]
+    assert tracker.worked("other") == {}

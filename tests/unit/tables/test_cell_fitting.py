@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.tables.engine.drawings import LEAST_BAR, LENGTH, LengthBar
+from foretop_core.tables.engine.drawings import LEAST_BAR, LENGTH, LengthBar, TimeBar
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.engine.view import Cell, Column, fit, wording
 from foretop_core.tables.text.terminal_text import cut, fold, plain_rows, width
@@ -57,3 +58,21 @@ def test_the_pieces_of_a_line_fit_and_are_together_the_line(text: str, cells: in
     assert all(width(piece) <= cells for piece in pieces)
     plain = text.encode("ascii", "ignore").decode().replace("\t", "")
     assert plain_rows(plain, cells) == len(fold(plain, cells))
+
+
+@pytest.mark.parametrize(
+    ("wait", "run", "letter", "text", "drawn"),
+    [
+        (0, 1000, "", "", "▆▆▆▆▆▆▆▆▆▆▆▆"),
+        (250, 500, "", "", "░░░▆▆▆▆▆▆   "),
+        (250, 0, "", "", "░░░▎        "),
+        (1000, 500, "", "", "░░░░░░░░░░░▆"),
+        (500, 250, "F", "20m", "░░░░▆F   20m"),
+        (500, 250, "", "1h20m5s", "     1h20m5s"),
+    ],
+)
+def test_a_wait_and_a_run_have_their_shares_of_the_room_before_the_number(
+    wait: int, run: int, letter: str, text: str, drawn: str
+) -> None:
+    pieces = TimeBar(wait, run, letter=letter).pieces(text, Tone.PLAIN, 12, ascii=False)
+    assert "".join(piece.text for piece in pieces) == drawn

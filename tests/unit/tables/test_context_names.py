@@ -16,6 +16,7 @@ from foretop_core.tables.engine.context_names import brief_name, short_names
         (["admin@eu.example.org", "admin@us.example.org"], ["eu", "us"]),
         (["arn:aws:eks:eu-1:1:cluster/a", "arn:aws:eks:eu-1:1:cluster/b"], ["a", "b"]),
         (["prod", "prod-us"], ["prod", "prod-us"]),
+        (["prod-", "prod-us"], ["prod", "prod-us"]),
         (["eu-prod", "us-prod"], ["eu", "us"]),
         (["a", "b"], ["a", "b"]),
         (["default/api-one:6443/admin", "default/api-two:6443/admin"], ["one", "two"]),

@@ -74,6 +74,11 @@ def test_a_run_waits_runs_and_may_take_longer_and_one_at_work_is_full_to_now() -
     assert lane_cells([running], AXIS, NOW)[6].tone is Tone.BRIGHT
 
 
+def test_a_run_that_waits_still_is_drawn_to_now_and_one_to_come_in_its_cell() -> None:
+    assert _text(LaneRun(at("02:20"))) == "    ░░░     "
+    assert _text(LaneRun(at("02:40"))) == "      │ ░   "
+
+
 def test_what_failed_ends_in_its_letter_and_what_is_lost_stands_before_every_bar() -> None:
     failed = LaneRun(at("02:05"), at("02:05"), at("02:20"), None, Tone.BAD, LaneSign.FAILED)
     lost = LaneRun(at("02:10"), tone=Tone.BAD, sign=LaneSign.LOST)

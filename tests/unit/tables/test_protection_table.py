@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
+
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
@@ -349,6 +351,12 @@ def test_a_late_copy_is_as_grave_as_the_runs_that_should_have_made_it() -> None:
     table = shown(location(), *late, *partly)
     assert table.text("name", "state") == [["✗", "late", "late"], ["▲", "partly", "late"]]
     assert {item["name"]: item["severity"] for item in table.items()} == {"late": "error", "partly": "warning"}
+
+
+@pytest.mark.parametrize(("days", "told"), [(4, "×4.0"), (9.94, "×9.9"), (9.96, "×10"), (40, "×40"), (2000, "×999")])
+def test_an_old_copy_says_by_how_many_times_it_is_beyond_its_promise(days: float, told: str) -> None:
+    ((_, beyond),) = shown(location(), *covered("late"), copy("l1", "late", age=days * _DAY)).text("promise")
+    assert told in beyond
 
 
 def test_of_protected_namespaces_the_one_nearest_to_its_promise_stands_first() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from statistics import median_low
 from typing import ClassVar
 
 from foretop_core.cron import CronError, shown
@@ -321,8 +322,8 @@ def expected_runs(entry: ScheduleRow, render: RenderContext, most: int) -> tuple
 
 
 def _usual_wait(runs: Iterable[Backup]) -> timedelta | None:
-    lengths = sorted(length for run in runs if (length := waited(run)) is not None)
-    return lengths[(len(lengths) - 1) // 2] if lengths else None
+    lengths = [length for run in runs if (length := waited(run)) is not None]
+    return median_low(lengths) if lengths else None
 
 
 def _wait(entry: ScheduleRow, render: RenderContext) -> str:
