@@ -169,10 +169,9 @@ class Journal(msgspec.Struct, frozen=True):
         """
         first = self.today() - timedelta(days=KEPT_DAYS)
         with suppress(OSError, OverflowError, ValueError):
-            files = sorted(path for path in self.folder.iterdir() if _day_of(path) is not None)
-            for path in files[:-KEPT_DAYS]:
-                day = _day_of(path)
-                if day is not None and day < first:
+            files = sorted((day, path) for path in self.folder.iterdir() if (day := _day_of(path)) is not None)
+            for day, path in files[:-KEPT_DAYS]:
+                if day < first:
                     with suppress(OSError):
                         path.unlink()
             modified = datetime.fromtimestamp(self.older_file.stat().st_mtime, UTC).date()

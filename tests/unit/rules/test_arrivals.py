@@ -11,7 +11,16 @@ from msgspec.structs import replace
 
 from foretop_core.models import Backup, Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.arrivals import MIDDLE, NO_BOUND, Arrivals, rush, tenant_runs
+from foretop_core.rules.night.arrivals import (
+    MIDDLE,
+    NO_BOUND,
+    Arrivals,
+    TenantRun,
+    TenantRuns,
+    arrivals_before,
+    rush,
+    tenant_runs,
+)
 from foretop_core.rules.night.lengths import late_handovers
 from foretop_core.rules.night.night import Night, night
 from foretop_core.rules.night.open_queue import open_forecasts
@@ -101,6 +110,8 @@ def test_those_that_come_by_chance_do_not_come_as_often_again() -> None:
     assert max(counts(by_chance)) - min(counts(by_chance)) >= 12
     by_the_clock = counts([120.0 * number for number in range(1, 31)])
     assert max(by_the_clock) - min(by_the_clock) <= 1
+    by_another_clock = counts([120.0 * number + 10 * (number % 2) for number in range(1, 31)])
+    assert max(by_another_clock) - min(by_another_clock) <= 4
 
 
 def _in_turn(count: int) -> list[Backup]:
@@ -204,6 +215,67 @@ def test_tenants_keep_a_queue_filled_only_where_it_was_never_empty() -> None:
     assert tenant_runs([ended, *waited(9)]).most_waiting == 5
 
 
+def _one_waits(count: int, asks: dict[int, float]) -> list[Backup]:
+    """The slot is taken for two minutes at a time; with each start the next tenant asks, some so much later."""
+    starts = [at("00:10:00") + timedelta(minutes=2 * number) for number in range(count)]
+    made = [
+        start - timedelta(minutes=2) + timedelta(seconds=asks.get(number, 0.0)) for number, start in enumerate(starts)
+    ]
+    return [
+        _backup(f"nab-{number}", made[number], start, start + timedelta(minutes=2))
+        for number, start in enumerate(starts)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "asks", "waiting"),
+    [
+        (29, {}, (0, NO_BOUND)),
+        (30, {}, (1, 1)),
+        (40, {20: 10.0}, (0, NO_BOUND)),
+        (40, {20: -10.0}, (0, NO_BOUND)),
+        (31, {1: -10.0}, (0, NO_BOUND)),
+        (32, {1: -10.0}, (1, 1)),
+    ],
+)
+def test_what_thirty_tenants_did_of_late_tells_whether_they_wait_for_each_other(
+    count: int, asks: dict[int, float], waiting: tuple[int, int]
+) -> None:
+    """In all of the time one waits, or once nobody for a moment, or once two."""
+    *ended, newest = _one_waits(count, asks)
+    assert newest.created is not None
+    known = tenant_runs([*ended, _backup("newest", newest.created, None, None)])
+    assert (known.fewest_waiting, known.most_waiting) == waiting
+
+
+def test_of_a_server_the_backups_of_tenants_are_learned_with_how_long_they_took() -> None:
+    def ran(name: str, hour: int, seconds: float, of: str = "") -> Backup:
+        begun = at(f"{hour:02}:00:00")
+        return _backup(name, begun, begun, begun + timedelta(seconds=seconds), of)
+
+    refused = replace(ran("refused", 4, 9), status=replace(ran("refused", 4, 9).status, phase="FailedValidation"))
+    waits = _backup("waits", at("02:30:00"), None, None)
+    known = tenant_runs([ran("nightly", 0, 60, "nightly"), ran("short", 1, 0), waits, ran("long", 2, 9), refused])
+    assert [(run.created, run.seconds) for run in known.runs] == [
+        (at("02:30:00"), 5.0),
+        (at("02:00:00"), 9.0),
+        (at("01:00:00"), 1.0),
+    ]
+    assert known.server_since == at("00:00:00"), "whosever run it is"
+    assert tenant_runs([waits]) == TenantRuns(), "nobody knows how long one takes"
+
+
+def test_arrivals_are_those_of_seven_days_up_to_now() -> None:
+    (claimed,) = {run.claim for run in tenant_runs([_backup("nab", NOW, NOW, NOW + timedelta(minutes=1))]).runs}
+    second = timedelta(seconds=1)
+    moments = [NOW + second, NOW, NOW - second, NOW - timedelta(days=7), NOW - timedelta(days=7) - second]
+    runs = tuple(TenantRun(moment, claimed, 30.0 + number) for number, moment in enumerate(moments))
+    known = arrivals_before(TenantRuns(runs, NOW - timedelta(days=9), 2, 4), NOW, lambda claim: 7)
+    week = 7 * DAY
+    assert known == Arrivals((0.0, 1.0, week), (7, 7, 7), (31.0, 32.0, 33.0), 9 * DAY, 2, 4)
+    assert arrivals_before(TenantRuns(), NOW, lambda claim: 7) == Arrivals()
+
+
 def _one_by_one(made: list[datetime], lasts: timedelta) -> list[Backup]:
     """One slot: each starts when it is made, or with the end of the one before."""
     found, free = list[Backup](), made[0]
@@ -270,6 +342,77 @@ def test_a_busy_time_like_that_of_earlier_days_is_no_rush() -> None:
     busy = [60.0 * number for number in range(1, 31)]
     assert rush(busy + _quiet()) == 1800.0
     assert rush(sorted(day * DAY + ago for day in range(4) for ago in busy)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("ago", "lasts"),
+    [
+        ([30.0 * number for number in range(1, 7)], 180.0),
+        ([29.9 * number for number in range(1, 7)], 0.0),
+        ([40.0 * number for number in range(1, 6)], 0.0),
+        ([10.1 * number for number in range(1, 30)], 292.9),
+    ],
+)
+def test_a_rush_has_at_least_six_and_three_minutes(ago: list[float], lasts: float) -> None:
+    assert rush([*ago, *(5820.0 * number for number in range(1, 37))]) == pytest.approx(lasts)
+
+
+@pytest.mark.parametrize(("count", "lasts"), [(9, 1800.0), (10, 0.0)])
+def test_a_rush_is_more_than_three_times_as_many_as_at_that_time_of_the_day_before(count: int, lasts: float) -> None:
+    busy = [60.0 * number for number in range(1, 31)]
+    yesterday = [DAY + 180.0 * number for number in range(1, count + 1)]
+    assert rush([*busy, *yesterday, 2 * DAY + 1000.0]) == lasts
+
+
+@pytest.mark.parametrize(("count", "least", "most"), [(6, 20, 40), (15, 0, 0), (16, 0, 0)])
+def test_a_rush_of_a_few_does_not_surely_tell_whether_tenants_wait_for_each_other(
+    count: int, least: int, most: int
+) -> None:
+    ago = [40.0 * number for number in range(1, count + 1)] + [5820.0 * number for number in range(1, 37)]
+    known = _arrivals(ago, 3, 5)
+    drawn = [known.draw(Random(seed), 60.0, 0.9) for seed in range(50)]
+    assert least <= sum(one.most_waiting == NO_BOUND for one in drawn) <= most
+
+
+def test_a_stretch_is_replayed_in_its_order_from_a_moment_of_its_own() -> None:
+    ago = tuple(120.0 * number for number in range(1, 31))
+    known = Arrivals(ago, tuple(range(30)), tuple(60.0 + number for number in range(30)), HOUR, 2, 3)
+    for seed in range(5):
+        drawn = known.draw(Random(seed), HOUR, MIDDLE)
+        first = drawn.arrivals[0].claim
+        assert [one.claim for one in drawn.arrivals] == [(first - number) % 30 for number in range(30)]
+        assert all(one.length == 60.0 + one.claim for one in drawn.arrivals)
+        assert {round(later.at - one.at, 6) for one, later in pairwise(drawn.arrivals)} == {120.0}
+        assert (drawn.fewest_waiting, drawn.keep_until, drawn.most_waiting) == (2, HOUR, 3)
+    assert known.draw(Random(1), HOUR / 2, MIDDLE).keep_until == HOUR / 2
+    assert known.draw(Random(1), 0.0, MIDDLE).fewest_waiting == 0, "where none comes nobody keeps a queue filled"
+    assert known.draw(Random(1), DAY, 0.0).keep_until == HOUR, "in the course that ends first"
+
+
+@pytest.mark.parametrize(
+    ("count", "every", "server_seen", "stretch"),
+    [
+        (40, 120.0, DAY, 30 * 120.0),
+        (30, 30.0, DAY, 1200.0),
+        (29, 30.0, DAY, 3600.0),
+        (29, 30.0, 1500.0, 1500.0),
+        (29, 30.0, 900.0, 1200.0),
+        (6, 900.0, DAY, 5400.0),
+        (5, 900.0, DAY, 4500.0),
+        (4, 900.0, DAY, 0.0),
+    ],
+)
+def test_the_coming_hour_is_like_the_time_of_the_last_thirty_or_of_all_that_is_known(
+    count: int, every: float, server_seen: float, stretch: float
+) -> None:
+    ago = tuple(every * number for number in range(1, count + 1))
+    known = Arrivals(ago, (0,) * count, (60.0,) * count, server_seen, 1, 1)
+    assert known.draw(Random(1), DAY / 2, 0.0).keep_until == stretch
+
+
+def test_the_first_of_a_rush_may_come_at_once() -> None:
+    known = _arrivals([12.0 * number for number in range(1, 31)] + [5820.0 * number for number in range(1, 37)])
+    assert min(known.draw(Random(seed), 60.0, 0.9).arrivals[0].at for seed in range(60)) < 1.0
 
 
 def test_tenants_who_have_come_by_chance_all_day_are_no_rush() -> None:

@@ -126,13 +126,13 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _irregularity(self) -> float:
-        """0 where they come as a clock ticks, 1 where each comes by chance: the spread of the gaps between them.
+        """0 where they come as a clock ticks, 1 or more where each comes by chance: how much the gaps differ.
 
         From one busy hour to that of the next day is no gap.
         """
         gaps = [gap for one, later in pairwise(self.ago) if (gap := later - one) <= _HOUR]
         usual = fmean(gaps or (0.0,))
-        return min(1.0, pvariance(gaps, usual) / usual**2) if usual else 1.0
+        return pvariance(gaps, usual) / usual**2 if usual else 1.0
 
     def _times(self, random: Random, not_one: float) -> int:
         """How often one of them comes in a course: those that come by chance do not come as often again.
@@ -162,13 +162,12 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         found = self._drawn_rush(random, until, share) if self._rush else []
         at = keep_until = found[-1].at if found else 0.0
         usual = self.without_rush
-        goes_on = _goes_on(usual.ago[-1], share) if usual.ago else 0.0
         while at < until and usual.ago:
             stretch = back = usual._recent
             first, last = -int(-(at + _HOUR) // _DAY), int((usual.ago[-1] + at) // _DAY)
             if first <= last and (at or stretch > _LONGEST_RECENT):
                 stretch, back = _HOUR, random.randint(first, last) * _DAY - at
-            elif not at or at < goes_on:
+            elif not at or at < _goes_on(usual.ago[-1], share):
                 keep_until = keep_until if self._rush else min(at + stretch, until)
             else:
                 at += _HOUR
