@@ -75,7 +75,7 @@ def as_shown(length: timedelta) -> timedelta:
 
 
 def interval(length: timedelta) -> str:
-    """After "every": `minute`, `90 seconds`."""
+    """After "every": `minute`, `2 hours`."""
     names = {timedelta(minutes=1): "minute", timedelta(hours=1): "hour", timedelta(days=1): "day"}
     return names.get(length) or duration(length)
 

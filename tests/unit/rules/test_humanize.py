@@ -145,3 +145,17 @@ def test_sentences_sort_by_their_moments() -> None:
 )
 def test_sentences_and_columns_have_the_same_units(length: timedelta, words: str, short: str) -> None:
     assert (humanize.duration(length), times.short(length)) == (words, short)
+
+
+@pytest.mark.parametrize(
+    ("every", "told"),
+    [
+        (timedelta(minutes=1), "minute"),
+        (timedelta(seconds=90), "1 minute and 30 seconds"),
+        (timedelta(hours=1), "hour"),
+        (timedelta(hours=2), "2 hours"),
+        (timedelta(days=1), "day"),
+    ],
+)
+def test_an_interval_of_one_unit_is_named_by_it_alone(every: timedelta, told: str) -> None:
+    assert humanize.interval(every) == told

@@ -184,6 +184,7 @@ def test_no_run_is_moved_into_the_minute_that_has_begun(minute: int, moved: int)
         ("50 23 * * *", "23:00-05:00", ["15 23 * * *"]),
         ("10 0 * * *", "22:00-02:00", ["45 0 * * *"]),
         ("30 2 * * *", "21:00-01:00", []),
+        ("25 19 * * *", "19:25-21:00", ["0 20 * * *"]),
     ],
 )
 def test_runs_move_over_hours_within_the_window_and_never_over_midnight(
