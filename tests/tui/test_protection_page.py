@@ -19,8 +19,10 @@ from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.objects import NOW
 from tests.tui.dashboard_on_box import stand
-from tests.tui.pilot import LARGE
+from tests.tui.fake_source import FilledSource
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, screen
 from tests.tui.test_pods import command
+from tests.tui.test_scenes import objects_of
 from tests.unit.rules.test_protection import copy, location
 from tests.unit.tables.test_protection_table import covered
 from tests.unit.tables.test_views import Shown
@@ -245,3 +247,11 @@ async def test_a_copy_is_chosen_by_its_date_and_its_age_is_said_once(
         await at.see("Restore legacy", "Copy ‹ ")
         assert re.search(r"‹ (\d+ \w{3} )?\d\d:\d\d(:\d\d)?Z \(1 of \d\) ›", at.shown.text)
         assert at.shown.text.count(" old") == 1
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE])
+async def test_while_velero_is_away_the_page_says_that_nothing_is_restored(size: tuple[int, int]) -> None:
+    for scene, words in (("dead", "Velero is back"), ("outage", "the storage responds")):
+        async with screen(FilledSource(objects_of(scene)), size) as shown:
+            await shown.press("9")
+            assert f"nothing is restored until {words}" in shown.text

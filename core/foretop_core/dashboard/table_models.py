@@ -329,6 +329,15 @@ class TableModel(ABC):
         """Names what there is besides its rows and is not shown; "" for nothing."""
         return ""
 
+    @property
+    def notice(self) -> str:
+        """What holds for all rows of a cluster at this moment, with its name where there are several."""
+        view = self.view
+        if not isinstance(view, View):
+            return ""
+        told = ((context, view.notice(self.state.render_context(context))) for context in self.state.contexts)
+        return ", ".join(f"{context}: {text}" if self.many else text for context, text in told if text)
+
     def _keeps(self, key: ObjectRef, entry: Any) -> bool:
         """True if the narrowing keeps it, or cannot be asked: nothing is hidden by a failure."""
         if self._focus and not self._focus.keeps(*self.home(key, entry)):

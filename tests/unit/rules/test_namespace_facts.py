@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models import BackupStorageLocation, Resource, from_builtins
 from foretop_core.models.velero import ScheduleStatus
 from foretop_core.rules.build_snapshot import assemble
@@ -35,7 +36,7 @@ def facts(*objects: Resource) -> NamespaceFacts:
             (copy("one", "team", age=timedelta(hours=30)),),
             "copy due",
             None,
-            "still protected: a run has made no copy, and no second one may be missed",
+            "a copy is due, and late if the next run makes none",
         ),
         ((), "no copy", Severity.ERROR, "it has no copy, though its schedules promise one"),
         (
@@ -137,5 +138,15 @@ def test_an_old_copy_of_schedules_that_owe_none_yet_is_not_plainly_protected() -
     """A pause that has just ended leaves a copy of several times the promised age behind, and no promise."""
     skipped = replace(schedule("daily", "team", cron="0 3 * * *"), status=ScheduleStatus(last_skipped=NOW))
     found = facts(location(), namespace("team"), skipped, copy("one", "team", age=timedelta(days=4)))
-    assert (found.word, found.severity) == ("protected", None)
-    assert found.why == "protected; created, unpaused or skipped lately, its schedules promise no newer copy yet"
+    assert (found.word, found.severity) == ("copy due", None)
+    assert found.why == "a copy is due: its schedules were created, unpaused or skipped lately and have made none since"
+
+
+def test_a_namespace_without_a_copy_is_told_as_such_while_its_schedules_are_paused() -> None:
+    paused = schedule("daily", "team", cron="0 3 * * *", paused=True)
+    found = facts(location(), namespace("team"), paused)
+    assert (found.word, found.why) == ("no copy yet", "it has no copy, and its schedules are paused")
+    other = schedule("other", "held", cron="0 3 * * *", paused=True)
+    shown = Shown("protection", [location(), namespace("team"), namespace("held"), paused, other, copy("one", "held")])
+    shown.model = StoreTableModel(shown.state, shown.model.view, worst_first=True)
+    assert [row[2] for row in shown.text("state", "name")] == ["team", "held"], "first what has nothing"

@@ -446,6 +446,7 @@ class TablePage(FilterablePage):
         if self.rows is None:
             return ""
         parts = [
+            self.rows.notice,
             self.rows.state.focus.words,
             "only problems" if self.rows.faults_only else "",
             f"{self.rows.held_back} ({key_name('acknowledged')})" if self.rows.held_back else "",
@@ -458,12 +459,18 @@ class TablePage(FilterablePage):
 
     @property
     def hint_tone(self) -> Tone:
-        """A plain count is dim; rows that are hidden or marked, or that have not come in yet, are not."""
+        """A plain count is dim; a notice, rows that are hidden or marked, or that have not come in yet, are not."""
         if self.rows is None or self._problem:
             return super().hint_tone
-        less = self.rows.filter_text or self.rows.faults_only or self.rows.state.focus.words or self.table.marked
+        less = (
+            self.rows.notice
+            or self.rows.filter_text
+            or self.rows.faults_only
+            or self.rows.state.focus.words
+            or self.table.marked
+        )
         missing = how_far(self.rows.state, self.kinds) or (not self.kinds and not_allowed(self.rows.state))
-        return Tone.WARN if less or missing else Tone.DIM
+        return Tone.WARN if self.rows.notice or less or missing else Tone.DIM
 
     @property
     def has_problem(self) -> bool:

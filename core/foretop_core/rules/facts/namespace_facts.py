@@ -136,7 +136,7 @@ class ProtectionJudge:
             return ProtectionState.IGNORED if self.is_ignored(row.namespace) else self._uncovered(row)
         copies = row.copies
         if not copies.total:
-            return ProtectionState.LATE if self.is_late(row) else _without_copy(row)
+            return ProtectionState.LATE if self.is_late(row) else ProtectionState.NO_COPY
         if not row.reachable:
             return ProtectionState.UNREACHABLE
         if self.is_late(row):
@@ -251,10 +251,6 @@ def _gone(row: NamespaceProtection) -> ProtectionState:
     if not row.reachable:
         return ProtectionState.UNREACHABLE
     return ProtectionState.REPOSITORY_NOT_READY if row.unready else ProtectionState.DELETED
-
-
-def _without_copy(row: NamespaceProtection) -> ProtectionState:
-    return ProtectionState.PAUSED if row.is_paused else ProtectionState.NO_COPY
 
 
 class LastingNamespaceFacts(msgspec.Struct, frozen=True):
@@ -383,8 +379,11 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
 
     @property
     def is_copy_due(self) -> bool:
-        """True if it is protected, because one run may be missed, and has missed one."""
-        return self.state is ProtectionState.PROTECTED and self.is_beyond and self.promise.since is not None
+        """True if it is not late yet, and its newest copy is older than its schedules run apart.
+
+        One run may be missed, and schedules that were created, unpaused or skipped lately owe none yet.
+        """
+        return self.state is ProtectionState.PROTECTED and self.is_beyond
 
     @property
     def why(self) -> str:
@@ -396,10 +395,12 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 which = "complete " if self._has_promised_part else ""
                 where = " in reach" if self.newer_out_of_reach is not None else ""
                 return f"its newest {which}copy{where} is older than its schedules promise"
+            case ProtectionState.PROTECTED if self.is_copy_due and self.promise.since is None:
+                return "a copy is due: its schedules were created, unpaused or skipped lately and have made none since"
             case ProtectionState.PROTECTED if self.is_copy_due:
-                return "still protected: a run has made no copy, and no second one may be missed"
-            case ProtectionState.PROTECTED if self._owes_none_yet:
-                return "protected; created, unpaused or skipped lately, its schedules promise no newer copy yet"
+                return "a copy is due, and late if the next run makes none"
+            case ProtectionState.NO_COPY if self.protection.is_paused:
+                return "it has no copy, and its schedules are paused"
             case ProtectionState.PARTIAL if self.protection.lost.good:
                 return "no copy in reach has all of it"
             case ProtectionState.REPOSITORY_NOT_READY:
@@ -409,12 +410,6 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 return f"{back}: {unready_names(self.protection.unready)}"
             case _:
                 return _WORDS[self.state]
-
-    @property
-    def _owes_none_yet(self) -> bool:
-        """True if its newest copy is older than its schedules run apart, and they owe none."""
-        is_active = any(cover.is_active for cover in self.protection.covers)
-        return is_active and self.promise.since is None and (self.age_share or 0) > 1
 
     @cached_property
     def promise(self) -> Promise:

@@ -257,6 +257,10 @@ class View(TableView[E]):
         """The sentence after the title of a section of one server."""
         return ""
 
+    def notice(self, render: RenderContext) -> str:
+        """What holds for all rows of a cluster at this moment; "" for nothing."""
+        return ""
+
     def below(self, render: RenderContext) -> tuple[str, Sequence[E]]:
         """The lines that a wide screen shows below the rows, and the line above them; none is a row of the table."""
         return "", ()

@@ -152,13 +152,20 @@ class ProtectionView(View[ProtectionRow]):
     def grade(self, entry: ProtectionRow, mark: StatusGlyph, render: RenderContext) -> tuple[int, ...]:
         """By state, then by the age of the copy against what is promised, in hundredths as it is drawn.
 
-        Of what is not wrong, a copy that is due comes first, then one that a pause let grow older than promised.
+        Of what is not wrong, no copy or a due one comes first, then one that a pause let grow older than promised.
         """
         facts = render.namespace(entry.protection)
         share, state = facts.age_share, facts.state
         wrong = badness(mark) if facts.severity is not None else _NOT_WRONG
-        beyond = 0 if facts.is_copy_due else 1 if state is ProtectionState.PAUSED and facts.is_beyond else 2
+        is_first = facts.is_copy_due or state is ProtectionState.NO_COPY
+        beyond = 0 if is_first else 1 if state is ProtectionState.PAUSED and facts.is_beyond else 2
         return wrong, beyond, _IN_ORDER.index(state), -round(100 * share) if share is not None else 1
+
+    def notice(self, render: RenderContext) -> str:
+        """A copy is of no use before Velero is back."""
+        beats = [render.beat(namespace) for namespace in render.snapshot.velero_namespaces]
+        silent = [beat for beat in beats if beat.silence(render.now)]
+        return f"nothing is restored until {silent[0].awaited(render.now)}" if silent and silent == beats else ""
 
     def then_by(self, entry: ProtectionRow) -> str:
         return entry.protection.namespace
