@@ -233,6 +233,15 @@ def test_the_pane_of_the_queue_begins_with_the_end_and_draws_how_much_is_done() 
     assert [len(whole_name(run, shown.render_context(), cells)) for cells in (8, 9)] == [1, 0]
 
 
+def test_the_pane_of_a_tenants_backup_begins_with_what_is_wrong_in_its_colour() -> None:
+    refused = nab("orders", conditions=[condition("Accepted", "False", "InvalidBackupSpec")])
+    shown = Shown("nonadmin", [refused])
+    ((_, entry),) = shown.model.ordered()
+    first, *_ = nonadmin_pane(entry, shown.render_context())
+    assert first.spans[0].text.startswith("The controller refuses it")
+    assert first.spans[0].style == style_of(Tone.WARN) + BOLD
+
+
 def _tenants_pane(shown: Shown) -> str:
     _, entry = next(iter(shown.model.table))
     assert not isinstance(entry, UnreadableRow)

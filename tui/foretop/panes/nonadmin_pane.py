@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from foretop.panes.runs_pane import progress, waiting_for
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.paragraphs import Paragraph, Span, lead, paragraph, span
 from foretop.widgets.styles import BOLD, style_of
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore
 from foretop_core.rules import humanize
@@ -13,7 +13,7 @@ from foretop_core.rules.facts.nonadmin_facts import LifecycleStep, NonAdminFacts
 from foretop_core.rules.facts.run_facts import Run
 from foretop_core.rules.humanize import read_duration
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.status_glyphs import Tone, severity_mark
 from foretop_core.tables.resources.nonadmin import NonAdminRow
 
 _DEFAULT_TTL = "default (30 days)"
@@ -36,11 +36,11 @@ def nonadmin_path(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph,
 
 
 def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    """Its state comes first, in the colour of its row where something is wrong; its name is the title of the pane."""
     told = entry.facts(render)
-    why = render.text(told.why, entry.item)
-    head = Paragraph((span(f"{entry.item.namespace}/{entry.item.name}", bold=True), span(f": {why}")))
+    tone = severity_mark(told.severity).tone if told.severity is not None else Tone.PLAIN
     return (
-        head,
+        lead(render.text(told.why, entry.item), tone),
         *_waiting(entry, render),
         paragraph(told.next, label="Next"),
         *_overtaken(told),

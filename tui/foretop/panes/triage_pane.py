@@ -8,7 +8,7 @@ from heapq import nlargest
 
 from foretop.bindings import key_name, page_key
 from foretop.panes.empty_state import coming_in, coming_run, why_lost
-from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
+from foretop.widgets.paragraphs import Line, Paragraph, Span, lead, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
@@ -56,7 +56,7 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
         _statement(finding, render),
         *acknowledged,
         *because,
-        _lead(render.text(with_keys(finding.remedy, key_name)), Tone.PLAIN, label="Do"),
+        lead(render.text(with_keys(finding.remedy, key_name)), Tone.PLAIN, label="Do"),
         *(
             Paragraph((Span(key_name(key), BOLD), span(f" {does}")), label=" ")
             for key, does in _KEYS_FOR.get(finding.code, ())
@@ -69,14 +69,7 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
 
 def _statement(finding: Finding, render: RenderContext) -> Paragraph:
     tone = severity_mark(finding.severity).tone if finding.acknowledged is None else Tone.DIM
-    return _lead(render.text(finding.evidence), tone)
-
-
-def _lead(told: str, tone: Tone, label: str = "") -> Paragraph:
-    """The first sentence stands out: the rest is what shows it, or what follows."""
-    lead, stop, rest = told.partition(". ")
-    spans = (span(f"{lead}{stop.strip()}", tone, bold=True), span(f" {rest}" if rest else ""))
-    return Paragraph(spans, label, yields=True, least=1)
+    return lead(render.text(finding.evidence), tone)
 
 
 def _since(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -67,6 +67,13 @@ def paragraph(
     return Paragraph((span(text, tone, bold=bold),), label, yields=yields, least=least)
 
 
+def lead(text: str, tone: Tone, label: str = "") -> Paragraph:
+    """A paragraph whose first sentence stands out: the rest is what shows it, or what follows."""
+    first, stop, rest = text.partition(". ")
+    spans = (span(f"{first}{stop.strip()}", tone, bold=True), span(f" {rest}" if rest else ""))
+    return Paragraph(spans, label, yields=True, least=1)
+
+
 def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None, key: str = "") -> list[Line]:
     """The lines of the paragraphs in this width; those that yield are cut where there are more than `lines`.
 
