@@ -56,6 +56,13 @@ def close_up(said: Sequence[Paragraph]) -> list[Paragraph]:
     return [replace(one, apart=False) for one in said]
 
 
+def test_the_key_stands_at_the_last_text_that_is_cut_and_not_at_one_that_is_gone() -> None:
+    said = [paragraph("late " * 30, yields=True), paragraph("5 minutes", label="Since", yields=True, least=0)]
+    told = ["".join(piece.text for piece in line) for line in wrap(said, 40, 2, "tab")]
+    assert len(told) == 2
+    assert told[-1].endswith(" … tab")
+
+
 async def test_scrolling_a_pane_whose_text_fits_leaves_its_groups() -> None:
     async with screen(size=MIDDLE) as shown:
         await shown.press("2")

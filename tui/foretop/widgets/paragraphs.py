@@ -95,7 +95,7 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None, 
     gaps = sum(paragraph.apart for paragraph, _ in parts)
     free = -excess - gaps if lines is not None else -1
     shown: list[Line] = []
-    last = max((at for at, fewer in enumerate(given) if fewer), default=-1)
+    last = max((at for at, fewer in enumerate(given) if 0 < fewer < len(parts[at][1])), default=-1)
     for at, ((paragraph, folded), fewer) in enumerate(zip(parts, given, strict=True)):
         if free >= 0 and paragraph.apart:
             shown.append(())
