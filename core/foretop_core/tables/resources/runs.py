@@ -309,6 +309,7 @@ FROM: Column[Run] = Column(
     "FROM",
     lambda run, _: owner_texts(run)[0],
     lambda run: owner_texts(run)[0],
+    lambda _run, _render: Tone.DIM,
     briefs=lambda run, _: owner_texts(run)[1:],
     alike=True,
 )

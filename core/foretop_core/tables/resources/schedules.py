@@ -349,7 +349,15 @@ def _outcome_tone(entry: ScheduleRow) -> Tone:
 _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
     plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
-    plain("cron", "CRON", lambda entry: shown(entry.schedule.spec.schedule), cells=18, most=20),
+    plain(
+        "cron",
+        "CRON",
+        lambda entry: shown(entry.schedule.spec.schedule),
+        tone=lambda _entry, _render: Tone.DIM,
+        cells=18,
+        most=20,
+        lasts=True,
+    ),
     plain("meaning", "MEANING", _meaning, wide=True),
     Column(
         "next",
