@@ -687,7 +687,7 @@ async def test_what_if_tries_changes_of_several_schedules_at_once(size: tuple[in
         first, second = sorted({"etcd", "crm", "mail"} - {mine})
         await shown.press("ctrl+u", *"30 * * * *", "shift+tab", "shift+tab", "shift+tab")
         await shown.press(*f"{first}=15 * * * *; {second}=paused")
-        said = f"Not part of the plan: cron of {first}, pause of {second}."
+        said = f"Only tried out, not written from here: cron of {first}, pause of {second}."
         await until_beats(shown, lambda: said in unfolded(shown.lines))
         assert tried.changes() == [Move(mine, "30 * * * *"), Move(first, "15 * * * *"), Pause(second)]
         await until_beats(shown, lambda: re.search(r"as it is +then", shown.text) is not None)
