@@ -395,7 +395,7 @@ def test_a_restore_into_an_existing_namespace_suggests_a_new_one() -> None:
     (step,) = plan_restore(ClusterSnapshot(backups=(done,)), [done], RestoreRequest(), NOW, ["shop"]).steps
     (warning,) = step.warnings
     assert warning.startswith("shop exists already: what is in it stays, what is missing is added")
-    assert "to restore next to it, map shop:shop-restored" in warning
+    assert "to restore next to it: into shop-restored" in warning
 
 
 @pytest.mark.parametrize(

@@ -272,8 +272,10 @@ def _warnings(
         fate = (
             f"{inside} is overwritten" if request.existing == "update" else f"{inside} stays, what is missing is added"
         )
-        offer = ",".join(f"{name}:{beside(name)}" for name in there)
-        how = f" (to restore next to {'it' if alone else 'them'}, map {offer})" if not request.mapping else ""
+        # Where one namespace is restored its new name says all.
+        pairs = ",".join(f"{name}:{beside(name)}" for name in there)
+        offer = f"it: into {beside(there[0])}" if len(places) == 1 else f"{'it' if alone else 'them'}, map {pairs}"
+        how = f" (to restore next to {offer})" if not request.mapping else ""
         found.append(f"{humanize.join(there)} {'exists' if alone else 'exist'} already: {fate}{how}.")
     return tuple(found)
 
