@@ -665,6 +665,24 @@ async def test_a_filter_typed_before_the_session_is_there_holds_once_it_is() -> 
         assert shown.names() == ["etcd-hourly", "sales-hourly"]
 
 
+async def test_the_frame_of_a_wide_page_has_its_corners_and_its_title_before_it_has_rows() -> None:
+    source, may_open = FilledSource(troubled()), threading.Event()
+
+    def open_late() -> FilledSource:
+        may_open.wait()
+        return source
+
+    app = Dashboard(open_late, DisplayOptions(flash=False, page="schedules"))
+    async with app.run_test(size=(140, 40)) as pilot:
+        shown = Screen(app, pilot, source)
+        try:
+            await shown.until(lambda: any("┌─ Schedules ─" in line for line in shown.lines))
+            assert app.main_screen.state is None
+        finally:
+            may_open.set()
+        await shown.until(lambda: app.main_screen.state is not None)
+
+
 @pytest.mark.parametrize(("page", "told"), [("2", "select a column"), ("5", "earlier and later")])
 async def test_the_help_of_a_page_has_one_meaning_for_left_and_right(page: str, told: str) -> None:
     async with screen() as shown:

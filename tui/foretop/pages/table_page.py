@@ -182,9 +182,14 @@ class TablePage(FilterablePage):
 
     def show_frames(self) -> None:
         """The lines around table and pane: titles, order, which rows are in sight."""
-        if not self.size.width or self.rows is None:
+        if not self.size.width:
             return
         framed, in_pane = self.is_framed, self.pane.has_focus
+        if self.rows is None:
+            for name in ("#table-top", "#table-bottom", "#pane-top", "#pane-bottom"):
+                title = (Span(PAGES[self.page_id].name, BOLD),) if framed and name == "#table-top" else ()
+                self._frame(name, title, (), framed, framed and name.startswith("#table"))
+            return
         stale, count = span(seen_ago(self.rows.state), Tone.WARN), Span(self.table.count, DIM)
         hint = span(self._hint_words(), self.hint_tone)
         if framed:
