@@ -449,10 +449,12 @@ def test_the_peak_says_how_many_of_those_waiting_are_tenants_that_have_not_asked
         return ["".join(phrase.text for phrase in line.phrases) for line in told]
 
     assert peak(*typical) == [
-        "1 of 1 slot 02:45–03:55 with tenants, 2 waiting at 02:50",
+        "1 of 1 slot 02:45–03:55, 2 waiting at 02:50",
         "1 is a tenant's backup, not yet requested",
     ]
     assert peak(*typical[:2]) == ["1 of 1 slot 02:45–03:40, 1 waiting at 02:46"]
+    later = RunSpan(at("03:40"), at("03:40"), at("03:50"), coming)
+    assert peak(*typical[:2], later) == ["1 of 1 slot 02:45–03:50 with tenants, 1 waiting at 02:46"]
     start, end = (Range(one, (one, one), (one, one)) for one in (at("03:30"), at("03:40")))
     waits = ForeseenRun(here, "waits", None, at("02:46"), start, end, Fate.MADE)
     ahead = outlook(Night("velero", NOW, NOW + timedelta(days=1), (waits,), typical=typical))

@@ -17,7 +17,7 @@ from foretop.bindings import Handler
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page import PageAddress, PageHost, safely
-from foretop.panes.calendar_pane import folded, lane_box, lane_line, phrases, when
+from foretop.panes.calendar_pane import fitted, folded, lane_box, lane_line, phrases, when
 from foretop.panes.empty_state import NO_SCHEDULES, nothing_fits, why_empty
 from foretop.widgets.line_widgets import Divider, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, Span, span, wrap
@@ -58,7 +58,6 @@ from foretop_core.tables.timeline.night_words import (
     WordLine,
     joined,
     lane_words,
-    most_telling,
     night_words,
     week_words,
 )
@@ -316,11 +315,11 @@ class CalendarPage(FilterablePage):
             room = self.size.width - 2
             own = () if is_week else (phrases(self._lane_line(item, state), room), *lane)
             rows = _WORDS[size] - (not is_week)
-            pane.show((*folded(most_telling(joined(told), rows), room, rows), *own), keep_place=keep_place)
+            pane.show((*fitted(joined(told), room, rows), *own), keep_place=keep_place)
             self._show_rule(rule, title)
             return
         room = night.size.width - 2
-        words = folded(most_telling(told, _WORDS[size]), room, _WORDS[size])
+        words = fitted(told, room, _WORDS[size])
         left = _WORDS[size] - len(wrap(words, room))
         signs = folded((_SIGNS_LINE,), room, left) if left > 0 else ()
         night.show([*words, *signs])

@@ -21,9 +21,11 @@ from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut_end, width
 from foretop_core.tables.timeline.lanes import TimelineItem, next_runs, warmer
 from foretop_core.tables.timeline.night_lanes import TONIGHT, is_shared
-from foretop_core.tables.timeline.night_words import LaneWords, Phrase, WordLine
+from foretop_core.tables.timeline.night_words import LaneWords, Phrase, WordLine, most_telling
 
 _SHOWN = 4
+_WHOLE = 4
+"""The weight of the lines that answer whether the night is done, and tell what is not made of it."""
 
 
 def phrases(line: WordLine, room: int | None = None, ellipsis: str = "…") -> Paragraph:
@@ -38,6 +40,15 @@ def phrases(line: WordLine, room: int | None = None, ellipsis: str = "…") -> P
         if left is not None and left <= 0:
             break
     return Paragraph(tuple(pieces), line.label or " ")
+
+
+def fitted(lines: Sequence[WordLine], cells: int, rows: int) -> list[Paragraph]:
+    """The most telling lines in so many rows, as few as leave room for the whole of those that matter most."""
+    for count in range(min(rows, len(lines)), 0, -1):
+        shown = most_telling(lines, count)
+        if sum(len(wrap([phrases(one)], cells)) if one.weight >= _WHOLE else 1 for one in shown) <= rows:
+            return folded(shown, cells, rows)
+    return folded(most_telling(lines, rows), cells, rows)
 
 
 def folded(lines: Sequence[WordLine], cells: int, rows: int) -> list[Paragraph]:

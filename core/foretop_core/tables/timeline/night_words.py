@@ -102,7 +102,8 @@ def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLine, ..
         return (WordLine("Peak", (Phrase(f"{peak.count} of {slots}{queue}"),), 3), guess)
     span = _span(peak.begins, peak.ends, now, zone)
     is_full = peak.count >= night.slots and waiting is not None
-    tenants = " with tenants" if peak.has_to_come else ""
+    is_told_below = waiting is not None and waiting.to_come > 0
+    tenants = " with tenants" if peak.has_to_come and not is_told_below else ""
     said = Phrase(f"{peak.count} of {slots} {span}{tenants}", Tone.WARN if is_full else Tone.PLAIN)
     if waiting is None:
         return (WordLine("Peak", (said, Phrase(", nobody waits longer than a minute", Tone.DIM)), 3),)
