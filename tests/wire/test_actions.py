@@ -53,6 +53,7 @@ async def test_the_skip_table_as_it_arrives(field: bool | None, choice: Choice, 
         assert (held.paused, held.skip_immediately) == (False, wanted)
         (line,) = executor.journal.read()
         assert line.before["spec"] == {"paused": True, "skipImmediately": field}
+        assert line.uid == named(box, "nightly").metadata.uid
 
 
 async def test_a_second_writer_who_changes_nothing_of_the_plan_is_waited_out(tmp_path: Path, wire: Wire) -> None:

@@ -157,6 +157,7 @@ def test_an_older_pause_keeps_its_finding_and_its_date_beside_a_pause_of_all() -
     assert [ref.name for ref in everything.related] == ["a", "b", "c"]
     told = render(everything.evidence, NOW)
     assert "Window of 3 schedules since 01:10:00Z by maria: CHG-4711" in told
+    assert " 1 of them has its own finding." in told
     assert "kubectl" not in told
     assert (older.code, older.subject.name, older.since) == ("schedule-paused-long", "old", at("2026-11-03T02:14:00Z"))
     over, older = findings(location(), long_ago(), *map(paused, "abc"))

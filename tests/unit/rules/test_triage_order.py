@@ -100,6 +100,7 @@ def test_all_schedules_paused_is_one_warning_with_the_number_due() -> None:
     assert render(found.what, NOW) == "all 3 paused, 2 overdue"
     assert found.since == at("2026-11-12T02:14:00Z")
     assert "by maria" in render(found.evidence, NOW)
+    assert "own finding" not in render(found.evidence, NOW)
     running = schedule("d", last="02:00:03", created="02:30:00")
     assert {each.code for each in findings(location(), *window, later, running)} == {"schedule-paused-long"}
 

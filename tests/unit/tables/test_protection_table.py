@@ -359,6 +359,12 @@ def test_an_old_copy_says_by_how_many_times_it_is_beyond_its_promise(days: float
     assert told in beyond
 
 
+@pytest.mark.parametrize(("cron", "told"), [("*/30 * * * *", "30m"), ("0 2 * * *", "24h"), ("0 2 * * 0", "7d")])
+def test_a_row_says_how_often_a_copy_is_promised(cron: str, told: str) -> None:
+    ((_, every),) = shown(location(), *covered("late", cron=cron), copy("l1", "late")).text("of")
+    assert every.strip() == told
+
+
 def test_of_protected_namespaces_the_one_nearest_to_its_promise_stands_first() -> None:
     ages = {
         "a": timedelta(hours=22, minutes=19),

@@ -82,6 +82,15 @@ def test_a_run_that_waits_for_a_slot_has_an_expected_start() -> None:
     )
 
 
+def test_waits_are_drawn_up_to_the_last_end_that_is_expected() -> None:
+    waiting = backup("daily-next", "Queued", created="02:40:00", queuePosition=1, of="daily", spec=_WIKI)
+    table = Shown("queue", [*_running(), waiting])
+    bar = table.cells("items")["daily-next"].drawing
+    assert isinstance(bar, TimeBar)
+    assert bar.wait > 0 < bar.run
+    assert bar.wait + bar.run == 1000
+
+
 def test_a_run_that_waits_for_a_namespace_is_held() -> None:
     table = Shown(
         "queue",
