@@ -29,13 +29,13 @@ from foretop_core.models.kinds import KINDS, Kind
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.failure_record import failing_object, problem_text
 from foretop_core.rules.night.night import Foresight
-from foretop_core.rules.night.past_runs import past_runs
+from foretop_core.rules.night.past_runs import PAST, past_runs
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.text.times import TimeZoneSetting
 from foretop_core.tables.timeline.lanes import StartLoad
 from foretop_core.tables.timeline.night_chart import SizeClass, Zoom, lane_cells, night_axis
-from foretop_core.tables.timeline.night_lanes import PAST, ServerNight, is_shared
+from foretop_core.tables.timeline.night_lanes import ServerNight, is_shared
 from foretop_core.tables.timeline.night_words import lane_words, night_words
 from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel

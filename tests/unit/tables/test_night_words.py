@@ -386,6 +386,44 @@ def test_without_a_window_it_is_told_whether_all_is_done_by_six(minutes: int, to
     assert "".join(phrase.text for phrase in by_six.phrases) == f"{told}; 2 paused and 1 invalid make none"
 
 
+def test_what_was_skipped_when_a_pause_ended_is_named_and_keeps_its_mark() -> None:
+    """Done by six is no yes for the schedules that make no backup this night."""
+    made = [
+        schedule("media", "30 4 * * *", last="2026-11-14T04:30:03Z"),
+        *(
+            schedule(name, f"{minute} 1 * * *", last=f"2026-11-14T01:{minute}:03Z", skipped="01:50")
+            for name, minute in (("ledger", 34), ("crm", 40), ("hr", 47))
+        ),
+        schedule("hourly", "20 * * * *", last="00:20:03", skipped="01:50"),
+        schedule("twice", "20 1,2 * * *", last="02:20:03", skipped="01:50"),
+        schedule("weekly", "0 1 * * 1", last="2026-11-09T01:00:03Z", skipped="01:50"),
+    ]
+    ran = (
+        ("media", "12T04"),
+        ("media", "13T04"),
+        ("media", "14T04"),
+        ("hourly", "15T00"),
+        ("twice", "14T02"),
+        ("twice", "15T02"),
+    )
+    runs = [
+        backup(f"{name}-{hour[:2]}", created=at, started=at, ended=at.replace(":20:", ":40:"), of=name)
+        for name, hour in ran
+        for at in (f"2026-11-{hour}:20:03Z",)
+    ]
+    shown = ServerNight("prod", night(assemble([location(), *made, *runs]), "velero", NOW, draws=0))
+    (line,) = (one for one in night_words(shown, NOW, UTC) if one.label == "By 06:00")
+    told = "".join(phrase.text for phrase in line.phrases)
+    assert told.startswith("UTC: yes, but crm, hr and ledger make none: skipped; ends 05:00")
+    assert Tone.GOOD not in {phrase.tone for phrase in line.phrases}
+    marks = {
+        name: [run.due for run in shown.lane_runs(ObjectRef("prod", "Schedule", "velero", name)) if run.sign]
+        for name in ("ledger", "hourly", "twice", "weekly")
+    }
+    assert marks == {"ledger": [at("01:34")], "hourly": [at("01:20")], "twice": [at("01:20")], "weekly": []}
+    assert "This night crm, hr and ledger make none: skipped." in [render(one, NOW) for one in words(shown.outlook)]
+
+
 def test_six_in_the_zone_of_the_screen_has_its_name() -> None:
     due, end = at("04:30"), at("04:50")
     start, ends = Range(due, (due, due), (due, due), due), Range(end, (end, end), (end, end), end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import click
@@ -29,6 +29,7 @@ from foretop_core.rules.night.outlook import (
     Outlook,
     ScheduleOutlook,
     WindowOutlook,
+    by_six,
     outlook,
     window_outlook,
     words,
@@ -279,6 +280,7 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
         "open": [{"backup": run.name, "isRunning": run.is_running, **_run_item(run)} for run in ahead.runs if run.name],
         "runs": [_run_item(run) for schedule in one.schedules for run in schedule.runs],
         "leftOut": dict(ahead.left_out),
+        "skippedTonight": list(by_six(ahead, one.schedules, UTC).skipped),
     }
     if (kept := _in(one, window)) is not None:
         found["window"] = {

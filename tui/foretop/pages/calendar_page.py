@@ -34,7 +34,7 @@ from foretop_core.rules.facts.run_facts import run_length, usual_length, usual_s
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.humanize import count, join
 from foretop_core.rules.night.night import FEWEST_DRAWS, foresight
-from foretop_core.rules.night.past_runs import past_runs
+from foretop_core.rules.night.past_runs import PAST, past_runs
 from foretop_core.rules.night.ranges import SURE
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.context_names import short_names
@@ -51,7 +51,7 @@ from foretop_core.tables.timeline.lanes import (
     warmer,
 )
 from foretop_core.tables.timeline.night_chart import LaneSign, SizeClass, Zoom, size_class
-from foretop_core.tables.timeline.night_lanes import PAST, Server, ServerNight
+from foretop_core.tables.timeline.night_lanes import Server, ServerNight
 from foretop_core.tables.timeline.night_words import (
     LaneWords,
     Phrase,

@@ -21,6 +21,7 @@ from foretop.widgets.styles import BOLD, CURSOR, DIM, HEAD, PLAIN, RAISED, style
 from foretop_core.models.kinds import PRESCALED
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.humanize import count
+from foretop_core.rules.night.past_runs import PAST
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.severity import Severity
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
@@ -47,7 +48,6 @@ from foretop_core.tables.timeline.night_chart import (
     with_window,
 )
 from foretop_core.tables.timeline.night_lanes import (
-    PAST,
     LaneGroup,
     LaneStanding,
     ServerNight,

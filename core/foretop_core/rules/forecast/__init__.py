@@ -15,6 +15,7 @@ from foretop_core.rules.forecast.next_run_time import (
     overdue,
     run_after,
     runs_to_come,
+    skipped_runs,
 )
 from foretop_core.rules.forecast.pause_effect import (
     Choice,
@@ -49,6 +50,7 @@ __all__ = [
     "pause_as_read",
     "run_after",
     "runs_to_come",
+    "skipped_runs",
     "unpause",
     "unpause_as_read",
     "what_continues",

@@ -29,6 +29,22 @@ def base_time(schedule: Schedule) -> datetime | None:
     return skipped if skipped and (base is None or skipped > base) else base
 
 
+def skipped_runs(
+    schedule: Schedule, dialect: Dialect, made: Iterable[datetime], since: datetime
+) -> tuple[datetime, ...]:
+    """The runs from a moment on that a pause kept back, and that its end with a skip gave up; `made` are its backups.
+
+    None of a constant delay: it has no runs but those that it makes.
+    """
+    end = schedule.status.last_skipped
+    parsed = expression(schedule.spec.schedule, dialect)
+    if end is None or end <= since or not isinstance(parsed, CronSchedule) or parsed.every is not None:
+        return ()
+    known = (schedule.status.last_backup or schedule.created, *made)
+    before = max((at for at in known if at is not None and at <= end), default=end)
+    return tuple(islice(parsed.between(max(before, since), end), MOST_RUNS))
+
+
 def next_run(schedule: Schedule, dialect: Dialect, zone: tzinfo = UTC) -> datetime | None:
     """The run that Velero works towards; it may lie in the past. None: invalid, or it never fires."""
     base = base_time(schedule)

@@ -25,6 +25,7 @@ from foretop_core.rules.night.server_model import (
     Drawing,
     OpenBackup,
     ServerModel,
+    SkippedRuns,
     history_of,
     runs_a_day,
     server_model,
@@ -146,6 +147,8 @@ class Night(msgspec.Struct, frozen=True):
     """By name, why a schedule has no runs here."""
     resumed: datetime | None = None
     """The first planned end of the pauses among them: until somebody resumes them they stay paused."""
+    skipped: Mapping[str, SkippedRuns] = msgspec.field(default_factory=dict)
+    """By schedule, as far back as runs are shown."""
     done: Range | None = None
     """The end of the last run that falls due in the time that is foreseen, of those that have a known end."""
     bounded: tuple[str, ...] = ()
@@ -355,6 +358,7 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
         typical=_spans(model, _middle(draws, likely)),
         left_out={**model.left_out, **_held_back(model, draws or (likely,))},
         resumed=model.resumed,
+        skipped=model.skipped,
         done=range_over(now, [_last_end(course) for course in draws or (likely,)], _last_end(likely)),
         bounded=model.bounded,
     )

@@ -22,6 +22,8 @@ LEAST_WAIT = _MINUTE
 """Velero itself takes some seconds from a submission to a start: that does not count as waiting."""
 _DAY = timedelta(days=1)
 _SIX, _HALF_HOUR = timedelta(hours=6), timedelta(minutes=30)
+_NIGHT = timedelta(hours=12)
+"""It begins so long before six."""
 _SELDOM = 4
 """Runs of a schedule in a day: those of one with more are never done."""
 _MOST_NAMED = 8
@@ -165,6 +167,8 @@ class WindowOutlook(msgspec.Struct, frozen=True):
     """Of the runs before it, those that are likely to have ended, and may not have."""
     last_before: LastEnd | None = None
     """The end of the last run that was made before it begins."""
+    skipped: tuple[str, ...] = ()
+    """Of the night's schedules those that make no backup in it: their run was skipped."""
 
     @property
     def runs(self) -> tuple[ForeseenRun, ...]:
@@ -233,14 +237,34 @@ def _waiting(night: Night) -> list[_Stretch]:
     ]
 
 
-def by_six(night: Night, schedules: Iterable[ScheduleOutlook], zone: tzinfo) -> WindowOutlook:
+def by_six(night: Night, schedules: Sequence[ScheduleOutlook], zone: tzinfo) -> WindowOutlook:
     """Tells of the night's own runs whether they are done at six: of those that are not made all day long.
 
     Of all runs where it has no others before six.
     """
     six = Window(_SIX, _HALF_HOUR, zone)
     found = window_outlook(_with_own_runs(night, schedules), six)
-    return found if found.last_before is not None else window_outlook(night, six)
+    if found.last_before is None:
+        found = window_outlook(night, six)
+    return msgspec.structs.replace(found, skipped=_skipped(night, schedules, found.begins))
+
+
+def _skipped(night: Night, schedules: Sequence[ScheduleOutlook], six: datetime) -> tuple[str, ...]:
+    """The night's schedules whose run of this night was skipped, and that make no other one before six."""
+    others = _often(night, schedules) | {
+        one.name for one in schedules if any(run.due is not None and run.due < six for run in one.runs)
+    }
+    return tuple(
+        name
+        for name, runs in night.skipped.items()
+        if name not in others and not runs.has_run_since and runs.due[-1] >= six - _NIGHT
+    )
+
+
+def skipped_words(window: WindowOutlook) -> str:
+    """`ledger-nightly and hr-nightly make none: skipped`; "" where none was."""
+    names = window.skipped
+    return f"{humanize.join(names, 3)} make{'s' if len(names) == 1 else ''} none: skipped" if names else ""
 
 
 def nothing_runs(one: Outlook, zone: tzinfo = UTC) -> str:
@@ -251,9 +275,14 @@ def nothing_runs(one: Outlook, zone: tzinfo = UTC) -> str:
     return f"nothing of the night runs: {paused:,} {'is' if paused == 1 else 'are'} paused"
 
 
-def _with_own_runs(night: Night, schedules: Iterable[ScheduleOutlook]) -> Night:
+def _often(night: Night, schedules: Iterable[ScheduleOutlook]) -> set[str]:
+    """The schedules whose runs are made all day long."""
     most = max(_SELDOM, _SELDOM * ((night.until - night.now) / _DAY))
-    often = {one.name for one in schedules if len(one.runs) > most}
+    return {one.name for one in schedules if len(one.runs) > most}
+
+
+def _with_own_runs(night: Night, schedules: Iterable[ScheduleOutlook]) -> Night:
+    often = _often(night, schedules)
     own = (run for run in night.runs if run.owner.kind is OwnerKind.SCHEDULE and run.owner.name not in often)
     return msgspec.structs.replace(night, runs=tuple(own))
 
@@ -345,6 +374,8 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
         lines.append(sentence(most, f"; longest {humanize.duration(wait)}, {who}."))
     if none := nothing_runs(one):
         lines.append(f"{humanize.capitalized(none)}.")
+    if skipped := skipped_words(by_six(one.night, one.schedules, UTC)):
+        lines.append(f"This night {skipped}.")
     if window is not None:
         lines.append(_before_words(window))
     elif one.night_done is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -13,6 +13,9 @@ from foretop_core.rules.queue.owners import Owner, owner_of
 from foretop_core.rules.queue.positions import has_ended
 from foretop_core.rules.schedule_history import submitted
 from foretop_core.rules.snapshot import ClusterSnapshot
+
+PAST = timedelta(hours=48)
+"""How far back runs are shown beside those to come."""
 
 
 class PastRun(msgspec.Struct, frozen=True):

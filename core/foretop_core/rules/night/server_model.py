@@ -17,17 +17,18 @@ from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import phases
 from foretop_core.rules.cron_dialects.readings import expression
-from foretop_core.rules.forecast import base_time, invalid
+from foretop_core.rules.forecast import base_time, invalid, skipped_runs
 from foretop_core.rules.heartbeat import LOOK_LASTS
 from foretop_core.rules.night.arrivals import MIDDLE, Arrivals, arrivals_before
 from foretop_core.rules.night.course import NO_SCHEDULE, CourseStart, Draw, OpenRun, PlannedSchedule
 from foretop_core.rules.night.lengths import AT_ONCE, LateHandovers, Lengths, RunHistory, Source, by_items
-from foretop_core.rules.night.past_runs import volumes_made
+from foretop_core.rules.night.past_runs import PAST, volumes_made
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.queue.namespace_claims import Claim, claim, shared_namespaces
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.volumes import NOTHING_MOVES, VolumesEnd, volumes_end
+from foretop_core.rules.schedule_history import submitted
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import schedule_refusal, storage_refusal
 
@@ -112,6 +113,13 @@ class OpenBackup(msgspec.Struct, frozen=True):
         return self.lengths.why_a_guess(self.owner, self.elapsed(now))
 
 
+class SkippedRuns(msgspec.Struct, frozen=True):
+    """The runs of a schedule that its last pause kept back, and that were skipped when it ended."""
+
+    due: tuple[datetime, ...]
+    has_run_since: bool = False
+
+
 class ServerModel(msgspec.Struct, frozen=True):
     """The basis of a course: the state of a server, how long its runs take, and whose runs they are."""
 
@@ -129,6 +137,7 @@ class ServerModel(msgspec.Struct, frozen=True):
     left_out: Mapping[str, str] = msgspec.field(default_factory=dict)
     resumed: datetime | None = None
     """The first planned end of their pauses."""
+    skipped: Mapping[str, SkippedRuns] = msgspec.field(default_factory=dict)
     bounded: tuple[str, ...] = ()
     """The schedules of which not all runs are played."""
     arrivals: Arrivals = Arrivals()
@@ -281,6 +290,7 @@ def server_model(
         late=known.late(slots, beat.second) if waiting or until is not None else LateHandovers(),
         left_out=left_out,
         resumed=min(ends, default=None),
+        skipped={one.name: runs for one in played if (runs := _skipped(snapshot, one, now)) is not None},
         bounded=tuple(schedule.name for schedule, plan in planned if plan.due and len(plan.due) >= plan.most),
         arrivals=arrivals,
     )
@@ -457,6 +467,15 @@ def _left_out(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
     if dialect is None:
         return "its expression has several readings"
     return INVALID if invalid(schedule, dialect) else ""
+
+
+def _skipped(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> SkippedRuns | None:
+    dialect, skipped = snapshot.dialect(schedule), schedule.status.last_skipped
+    if dialect is None or skipped is None or skipped <= now - PAST:
+        return None
+    made = [submitted(run) for run in snapshot.runs(schedule)]
+    runs = skipped_runs(schedule, dialect, made, now - PAST)
+    return SkippedRuns(runs, any(at > skipped for at in made)) if runs else None
 
 
 def _planned(

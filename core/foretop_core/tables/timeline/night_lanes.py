@@ -24,8 +24,6 @@ from foretop_core.tables.timeline.lanes import LaneObstacles, TimelineItem, next
 from foretop_core.tables.timeline.night_chart import CellLoad, LaneRun, LaneSign, SlotSpan, cell_loads
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
-PAST = timedelta(hours=48)
-"""How far back the calendar goes."""
 TONIGHT = timedelta(hours=8)
 """What has run so lately, and runs again only after so long, is done for the night."""
 _SHARED = frozenset({NAB.name, BACKUP.name})
@@ -112,7 +110,9 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
     def lane_runs(self, key: ObjectRef) -> tuple[LaneRun, ...]:
         now = self.night.now
         past = (_past_run(run, now) for run in self.ended.get(key, ()))
-        return (*past, *(_foreseen_run(run) for run in self.foreseen.get(key, ())))
+        skipped = self.night.skipped.get(key.name) if key.kind == SCHEDULE.name else None
+        kept_back = (_kept_back(at) for at in (skipped.due if skipped is not None else ()))
+        return (*past, *kept_back, *(_foreseen_run(run) for run in self.foreseen.get(key, ())))
 
     @cached_property
     def _spans(self) -> tuple[SlotSpan, ...]:
@@ -177,7 +177,11 @@ def paused_runs(item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis, no
     """The runs that a pause keeps back, also after its planned end: nothing resumes by itself."""
     since = obstacles.paused_since or now
     due = (at for at in planned_runs(item, axis) if at >= since)
-    return tuple(LaneRun(at, tone=Tone.PAUSED, sign=LaneSign.PAUSED) for at in due)
+    return tuple(map(_kept_back, due))
+
+
+def _kept_back(due: datetime) -> LaneRun:
+    return LaneRun(due, tone=Tone.PAUSED, sign=LaneSign.PAUSED)
 
 
 def job_runs(item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis, now: datetime) -> tuple[LaneRun, ...]:

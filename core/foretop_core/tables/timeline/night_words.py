@@ -22,6 +22,7 @@ from foretop_core.rules.night.outlook import (
     most_waiting,
     names_of,
     nothing_runs,
+    skipped_words,
     still_open,
     wait_of,
 )
@@ -164,13 +165,16 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
     last, still = kept.last_before, still_open(kept)
     verdict = _BY_SIX[kept.verdict] if is_six else f"{kept.verdict} by {clock(kept.begins, now, zone)}".lstrip()
     said = [Phrase(f"{kept.begins.astimezone(zone):%Z}: ", Tone.DIM)] if is_six else []
-    said.append(Phrase(verdict, Tone.WARN if still else Tone.GOOD))
+    skipped = skipped_words(kept)
+    said.append(Phrase(verdict, Tone.WARN if still or skipped else Tone.GOOD))
+    if skipped:
+        said.append(Phrase(f", {'and' if kept.verdict == 'not' else 'but'} {skipped}", Tone.WARN))
     if last is not None:
         end = f"ends {clock(last.likely, now, zone)}{_sure_by(last.by, last.likely, now, zone)}"
-        said.append(Phrase(f"{',' if is_six else ':'} {end}"))
+        said.append(Phrase(f"{';' if skipped else ',' if is_six else ':'} {end}"))
     if still:
         said.append(Phrase(f"; {still}"))
-    return WordLine("By 06:00" if is_six else "Done", tuple(said), 4 if is_six or not still else 6)
+    return WordLine("By 06:00" if is_six else "Done", tuple(said), 6 if skipped or (still and not is_six) else 4)
 
 
 def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]:
@@ -182,6 +186,9 @@ def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]
     if one.night_end is None:
         return
     six = shown.by_six(zone)
+    if six.skipped and six.last_before is None and not idle:
+        of_zone = Phrase(f"{now.astimezone(zone):%Z}: ", Tone.DIM)
+        yield WordLine("By 06:00", (of_zone, Phrase(f"no more runs; {skipped_words(six)}", Tone.WARN)), 6)
     if idle or six.last_before is None or not one.schedules:
         likely, by = one.night_end
         what = done_of_all(one, _MOST_NAMED)
