@@ -57,7 +57,7 @@ async def test_space_on_the_calendar_says_where_schedules_are_marked(
         await at.shown.press("5", "space")
         assert at.shown.app.told[-1][1] == "Nothing to mark here: schedules are marked on their page (:schedules)"
         await at.shown.press("W")
-        await at.see("foretop whatif tries changes of several")
+        await at.see("Other schedules")
 
 
 @pytest.mark.parametrize(("tab", "title"), [("7", "Delete the backup"), ("2", "Delete the schedule")])

@@ -266,7 +266,7 @@ def test_a_terminal_without_our_signs_gets_letters(environ: dict[str, str], opti
         terminal.press("5")
         terminal.shows("night ahead")
         terminal.press("?")
-        terminal.shows("The object under the cursor")
+        terminal.shows("The signs of this page")
         terminal.press("q6")
         terminal.shows("Expression")
         assert terminal.output.isascii()
