@@ -31,6 +31,12 @@ SAME = (
         "a run needs a minute, an hour and a day: with one of them it still has none",
     ),
     SameProgram(
+        "core/foretop_core/cron/zone_walk.py",
+        "begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE",
+        "<= to <",
+        "decides from which midnight on the walk may jump: until then it goes day by day, to the same runs",
+    ),
+    SameProgram(
         "core/foretop_core/rules/cron_dialects/upgrade_effect.py",
         'aim = expression(prefix + " ".join(meant), dialects[-1])',
         "1 to 2",
@@ -261,7 +267,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/cron/zone_walk.py",
-        "if self._local.day == 1 or self._calendar.has_month(self._local.month) or self._steps > _MOST_STEPS:",
+        "if self._local.day == 1 or self._past_change() or self._steps > _MOST_STEPS:",
         "> to >=",
         "an endless search is given up one step earlier",
     ),

@@ -116,10 +116,18 @@ class Walk:
             self._set_wall(self._local + timedelta(days=1))
             if self._grammar.resets_after_missing_midnight and (hour := self._local.hour):
                 self._go(self._utc + (24 - hour if hour > 12 else -hour) * _HOUR)
-            # From here the walk may leap. Past a first that the clocks skipped, the library goes on day by day.
-            if self._local.day == 1 or self._calendar.has_month(self._local.month) or self._steps > _MOST_STEPS:
+            if self._local.day == 1 or self._past_change() or self._steps > _MOST_STEPS:
                 return False
         return True
+
+    def _past_change(self) -> bool:
+        """True if the walk may jump again: at a midnight of a matching month with no change near."""
+        begin, end = steady_span(self._zone, self._utc)
+        return (
+            begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE
+            and self._local.hour == self._local.minute == self._local.second == 0
+            and self._calendar.has_month(self._local.month)
+        )
 
     def _reach_hour(self) -> bool:
         while not self._calendar.has_hour(self._local.hour):
