@@ -78,11 +78,11 @@ NARROW_REST = ["slots 0/3", "API ●", "Velero ●", "02:41:07Z"]
     ("paused", "wide", "narrow"),
     [
         ([], [], []),
-        (held(5), ["‖ CHG-4711: 5 paused until 04:30"], ["‖ 5 until 04:30"]),
-        (held(5, why=""), ["‖ 5 paused until 04:30"], ["‖ 5 until 04:30"]),
+        (held(5), ["‖ CHG-4711: 5 paused, to resume 04:30"], ["‖ 5 to resume 04:30"]),
+        (held(5, why=""), ["‖ 5 paused, to resume 04:30"], ["‖ 5 to resume 04:30"]),
         (held(5, until=""), ["‖ CHG-4711: 5 paused"], ["‖ 5 paused"]),
-        (held(5, until="2026-11-16T04:30:00Z"), ["‖ CHG-4711: 5 paused until 16 Nov"], ["‖ 5 until 16 Nov"]),
-        ([*held(5), *held(4, window="x")], ["‖ 2 windows, 9 paused, first 04:30"], ["‖ 9, first 04:30"]),
+        (held(5, until="2026-11-16T04:30:00Z"), ["‖ CHG-4711: 5 paused, to resume 16 Nov"], ["‖ 5 to resume 16 Nov"]),
+        ([*held(5), *held(4, window="x")], ["‖ 2 windows, 9 paused, first to resume 04:30"], ["‖ 9, first 04:30"]),
         (held(5, until="2026-11-15T02:29:00Z"), ["‖ 5 paused, 12m over"], ["‖ 5, 12m over"]),
     ],
     ids=["none", "window", "no reason", "no end", "another day", "two", "over its end"],
@@ -100,15 +100,17 @@ async def test_a_pause_window_is_in_the_header_until_somebody_resumes_it(
 async def test_what_is_overdue_goes_before_a_window_and_what_a_window_holds_is_not_meant() -> None:
     late = schedule("late", "0 * * * *", last="01:00:03", paused=True)
     async with screen(FilledSource([*calm(), *held(5), late]), LARGE) as shown:
-        assert "‖ 6 of 7 paused, 1 overdue  ‖ CHG-4711: 5 paused until 04:30" in shown.status
+        assert "‖ 1 of 7 paused, 1 overdue  ‖ CHG-4711: 5 paused, to resume 04:30" in shown.status
     async with screen(FilledSource([*calm(), *held(5), late])) as shown:
-        assert "‖ 6/7, 1 overdue  ‖ 5 until 04:30" in shown.status
+        assert "‖ 1/7, 1 overdue  ‖ 5 to resume 04:30" in shown.status
     notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T04:30:00Z", PAUSED_BATCH: "ab12cd"}
     missing = schedule("etcd", "0 * * * *", last="01:00:03", paused=True, annotations=notes)
     async with screen(FilledSource([*calm(), missing])) as shown:
-        assert "‖ 1 until 04:30" in shown.status
+        assert "‖ 1, 1 due, to resume 04:30" in shown.status
     async with screen(FilledSource([*calm(), missing, late])) as shown:
-        assert "‖ 2/3, 1 overdue  ‖ 1 until 04:30" in shown.status, "what a window misses on purpose is not overdue"
+        assert "‖ 1 overdue  ‖ 1 to resume 04:30" in shown.status, "what a window misses on purpose is not overdue"
+    async with screen(FilledSource([*calm(), missing, late]), LARGE) as shown:
+        assert "‖ 1 of 3 paused, 1 overdue  ‖ 1 paused, 1 due, to resume 04:30" in shown.status
 
 
 async def test_a_window_that_is_over_is_told_beside_what_is_overdue() -> None:
@@ -116,7 +118,7 @@ async def test_a_window_that_is_over_is_told_beside_what_is_overdue() -> None:
     notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T02:29:00Z", PAUSED_BATCH: "ab12cd"}
     over = schedule("etcd", "0 * * * *", last="00:00:03", paused=True, annotations=notes)
     async with screen(FilledSource([*calm(), over, late])) as shown:
-        assert "‖ 2/3, 1 overdue  ‖ 1, 12m over" in shown.status
+        assert "‖ 1/3, 1 overdue  ‖ 1, 12m over" in shown.status
     async with screen(FilledSource([*calm(), over])) as shown:
         assert "‖ 1, 12m over" in shown.status
         assert "overdue" not in shown.status

@@ -782,17 +782,17 @@ def test_a_night_without_one_scheduled_backup_is_no_yes() -> None:
     """What runs now is done by six; that is not the night that was asked about."""
     run = replace(_told("images", "03:10", "03:40"), name="images-1", due=None)
     ahead = Night("velero", NOW, NOW + timedelta(days=1), (run,), draws=50, done=run.end)
-    paused = replace(ahead, left_out=dict.fromkeys("abc", "paused"), resumed=at("04:30"))
+    paused = replace(ahead, left_out=dict.fromkeys("abc", "paused"), resumed=at("04:29:57"))
     lines = {one.label: one for one in night_words(ServerNight("prod", paused), NOW, UTC)}
-    told = "nothing of the night runs: 3 are paused; meant until 04:30, but nothing resumes by itself"
+    told = "nothing runs until resumed: 3 are paused; planned end 04:29"
     assert "".join(phrase.text for phrase in lines["By 06:00"].phrases) == f"UTC: {told}"
     assert Tone.GOOD not in {phrase.tone for phrase in lines["By 06:00"].phrases}
     assert "".join(phrase.text for phrase in lines["Done"].phrases) == "what runs now by 03:40"
     assert ("By 06:00", "nothing runs", "nothing runs") in nights_compared(outlook(paused), outlook(paused), UTC)
     tomorrow = replace(ahead, runs=(run, _told("daily", "23:10", "23:40")), left_out=paused.left_out)
     (line,) = [one for one in night_words(ServerNight("prod", tomorrow), NOW, UTC) if one.label == "By 06:00"]
-    assert line.phrases[1].text == "nothing of the night runs: 3 are paused", "one that runs after six makes no night"
-    assert "Nothing of the night runs: 3 are paused." in [render(one, NOW) for one in words(outlook(paused))]
+    assert line.phrases[1].text == "nothing runs until resumed: 3 are paused", "one that runs after six makes no night"
+    assert "Nothing runs until resumed: 3 are paused." in [render(one, NOW) for one in words(outlook(paused))]
 
 
 def test_the_planned_end_of_a_pause_is_known_to_the_night() -> None:

@@ -137,9 +137,9 @@ def test_a_paused_schedule_says_when_its_window_ends_or_what_it_would_do() -> No
         "due": ("paused", Tone.PAUSED, "due"),
         "later": ("paused", Tone.PAUSED, ""),
         "far": ("paused", Tone.PAUSED, ""),
-        "held": ("until", Tone.PAUSED, "04:30"),
+        "held": ("resume", Tone.PAUSED, "04:30"),
         "over": ("over", Tone.WARN, "02:30"),
-        "wrong": ("until", Tone.PAUSED, "04:30"),
+        "wrong": ("invalid", Tone.BAD, ""),
     }
 
 

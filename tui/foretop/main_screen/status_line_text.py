@@ -210,8 +210,10 @@ def _pauses(state: DashboardState) -> Forms:
 
 
 def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
-    """Pauses that are overdue though no window tells of them."""
-    total, paused, late = (sum(getattr(one, name) for _, one in found) for name in ("total", "paused", "outside"))
+    """Pauses that are overdue though no window tells of them, of all that are in none."""
+    total, paused, late = (
+        sum(getattr(one, name) for _, one in found) for name in ("total", "without_window", "outside")
+    )
     mark = StatusGlyph.PAUSED.value
     if not late:
         return ()
@@ -243,17 +245,19 @@ def _windows(state: DashboardState, found: Sequence[tuple[str, PauseSummary]], *
     until = _end(state, *min(ends)) if ends else ""
     if is_counted and not until and not any(window.pause.why for _, window in held):
         return ()
-    mark = StatusGlyph.PAUSED.value
-    brief = f"{mark} {many} until {until}" if until else f"{mark} {many} paused"
+    mark, waits = StatusGlyph.PAUSED.value, sum(pauses.due_in_windows for _, pauses in found)
+    due = f", {waits} due" if waits else ""
+    # Nothing resumes by itself: `until` would read so.
+    end = "" if not until else f"first to resume {until}" if len(held) > 1 else f"to resume {until}"
+    then, brief = (f", {end}", f"{many} {end}") if end else ("", f"{many} paused")
     if len(held) > 1:
-        first = f", first {until}" if until else ""
-        full = f"{mark} {len(held)} windows, {many} paused{first}"
-        brief = f"{mark} {many}{first}" if until else brief
+        full, brief = f"{len(held)} windows, {many} paused", f"{many}, first {until}" if end else brief
     else:
         why = cut_end(span(held[0][1].pause.why).text, _REASON)
-        full = f"{mark} {f'{why}: ' if why else ''}{many} paused{f' until {until}' if until else ''}"
+        full = f"{f'{why}: ' if why else ''}{many} paused"
+    middle = f"{many}{due}{then}" if due and end else f"{brief}{due}"
     style = style_of(Tone.PAUSED) + BOLD
-    return tuple((Span(text, style),) for text in (full, brief, brief, f"{mark}{many}"))
+    return tuple((Span(f"{mark} {text}", style),) for text in (f"{full}{due}{then}", middle, brief, f"{many}"))
 
 
 def _end(state: DashboardState, until: datetime, context: str) -> str:

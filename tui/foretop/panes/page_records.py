@@ -190,7 +190,7 @@ _RECORDS = (
                 look="its last backup failed, or Velero does not answer",
                 broken="invalid, overdue or never fires",
             ),
-            Sign("until 04:30", "in a pause that is meant to end then; nothing resumes by itself"),
+            Sign("resume 04:30", "in a pause that is meant to end then; nothing resumes by itself"),
             Sign("over", "paused for longer than it was meant to be"),
             Sign("LAST RUNS", "oldest first"),
             Sign(LEVELS, "a good run, as high as it took against the usual"),

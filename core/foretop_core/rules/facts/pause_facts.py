@@ -89,6 +89,13 @@ class PauseSummary(msgspec.Struct, frozen=True):
     """Those that have time left, the one that ends first in front; one without an end comes last."""
     outside: int = 0
     """How many of the overdue ones are in no window that should have ended."""
+    due_in_windows: int = 0
+    """How many of those in windows with time left have a run that is due: without a skip they make it at once."""
+
+    @property
+    def without_window(self) -> int:
+        """How many are paused and in no window."""
+        return self.paused - self.in_overrun - sum(len(window.schedules) for window in self.windows)
 
     @property
     def needs_attention(self) -> bool:
@@ -100,15 +107,19 @@ def pause_summary(snapshot: ClusterSnapshot, now: datetime, grace: timedelta = G
     paused = [item for item in snapshot.schedules if item.spec.paused]
     ended = ended_windows(paused, now)
     in_ended = {(item.namespace, item.name) for window in ended for item in window.schedules}
-    overdue = [item for item in paused if schedule_facts(snapshot, item, now, grace).is_overdue_pause]
+    facts = [schedule_facts(snapshot, item, now, grace) for item in paused]
+    overdue = [one.schedule for one in facts if one.is_overdue_pause]
+    windows = open_windows(paused, now)
+    in_open = {(item.namespace, item.name) for window in windows for item in window.schedules}
     return PauseSummary(
         len(snapshot.schedules),
         len(paused),
         len(overdue),
         max((by for window in ended if (by := window.overrun(now)) is not None), default=None),
         len(in_ended),
-        tuple(sorted(open_windows(paused, now), key=lambda one: one.pause.until or _NEVER)),
+        tuple(sorted(windows, key=lambda one: one.pause.until or _NEVER)),
         sum((item.namespace, item.name) not in in_ended for item in overdue),
+        sum(one.may_be_due for one in facts if (one.schedule.namespace, one.schedule.name) in in_open),
     )
 
 

@@ -207,6 +207,11 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
         return bool(self.invalid) and isinstance(self.readings[-1].parsed, CronError)
 
     @property
+    def stays_invalid(self) -> bool:
+        """True if Velero refuses it, after a pause too: all but the expression is judged anew when it is unpaused."""
+        return self.is_invalid_cron if self.schedule.spec.paused else bool(self.invalid)
+
+    @property
     def is_too_long(self) -> bool:
         """True if its expression is longer than foretop reads."""
         parsed = self.readings[-1].parsed
@@ -455,7 +460,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         Runs that went wrong count until one has gone well: neither a later one that is not done yet nor one that was
         deleted is a good one.
         """
-        if self.schedule.spec.paused:
+        if self.coming_state is ScheduleState.PAUSED:
             return ScheduleState.PAUSED
         last = self.faults_in_a_row[0] if self.faults_in_a_row else self.last_backup
         phase = last.phase if last is not None else "Completed"
@@ -464,11 +469,14 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def coming_state(self) -> ScheduleState:
-        """The state by its next run: one that will not be made, or perhaps not, is not healthy."""
+        """The state by its next run: one that will not be made, or perhaps not, is not healthy.
+
+        An expression that Velero refuses makes no backup after a pause either.
+        """
+        if self.stays_invalid:
+            return ScheduleState.INVALID
         if self.schedule.spec.paused:
             return ScheduleState.PAUSED
-        if self.invalid:
-            return ScheduleState.INVALID
         if self.never_fires:
             return ScheduleState.NEVER_FIRES
         if self.overdue is not None:

@@ -272,7 +272,7 @@ def nothing_runs(one: Outlook, zone: tzinfo = UTC) -> str:
     paused, six = len(one.night.paused), Window(_SIX, _HALF_HOUR, zone).after(one.night.now)[0]
     if paused <= len(one.schedules) or any(run.due and run.due < six for made in one.schedules for run in made.runs):
         return ""
-    return f"nothing of the night runs: {paused:,} {'is' if paused == 1 else 'are'} paused"
+    return f"nothing runs until resumed: {paused:,} {'is' if paused == 1 else 'are'} paused"
 
 
 def _often(night: Night, schedules: Iterable[ScheduleOutlook]) -> set[str]:

@@ -162,7 +162,7 @@ def _mark(entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
 def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
     """A run that will not be made, or perhaps not, does not look like one that will; one that is near is bright."""
     facts, now = render.schedule_facts(entry), render.now
-    if facts.pause is not None:
+    if facts.pause is not None and not facts.stays_invalid:
         end = facts.pause.until
         return Tone.WARN if end is not None and end <= now else Tone.PAUSED
     found = SEVERITIES.get(facts.coming_state)
@@ -183,10 +183,10 @@ def _last_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
 
 def _next(entry: ScheduleRow, render: RenderContext) -> str:
     facts, now = render.schedule_facts(entry), render.now
+    if facts.stays_invalid:
+        return "too long" if facts.is_too_long else "invalid cron" if facts.is_invalid_cron else "refused"
     if entry.schedule.spec.paused:
         return _if_unpaused(facts)
-    if facts.invalid:
-        return "too long" if facts.is_too_long else "invalid cron" if facts.is_invalid_cron else "refused"
     if facts.dialect is None:
         return f"{len(facts.readings)} readings"
     if facts.never_fires:
@@ -210,16 +210,16 @@ def _if_unpaused(facts: ScheduleFacts) -> str:
 
 
 def _next_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:
-    """A countdown, or a word: `57s?`, `due`, `overdue`, `until`, `over`, `paused`, `invalid`, `never`, `unclear`.
+    """A countdown, or a word: `57s?`, `due`, `overdue`, `resume`, `over`, `paused`, `invalid`, `never`, `unclear`.
 
-    `until` reads on in the next column: a pause has an end there, and no run.
+    `resume` reads on in the next column: a pause has an end there, and no run.
     """
     facts = render.schedule_facts(entry)
+    if facts.stays_invalid:
+        return ("invalid" if facts.is_invalid_cron else "refused",)
     if facts.pause is not None:
         until = facts.pause.until
-        return ("paused" if until is None else "until" if facts.now < until else "over",)
-    if facts.invalid:
-        return ("invalid" if facts.is_invalid_cron else "refused",)
+        return ("paused" if until is None else "resume" if facts.now < until else "over",)
     if facts.dialect is None:
         return ("unclear",)
     run = facts.next_run
@@ -237,6 +237,8 @@ def _at(entry: ScheduleRow, render: RenderContext) -> str:
     """When the next run is due, or a pause should end; of a pause without an end whether a run of it is due already."""
     facts = render.schedule_facts(entry)
     pause = facts.pause
+    if facts.stays_invalid:
+        return ""
     if pause is not None and pause.until is not None:
         return _day_or_minute(pause.until, entry, render)
     if facts.invalid:

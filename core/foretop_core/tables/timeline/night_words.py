@@ -210,7 +210,8 @@ def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]
 
 
 def _nothing_runs(told: str, ends: datetime | None, now: datetime, zone: tzinfo) -> WordLine:
-    planned = f"; meant until {clock(ends, now, zone)}, but nothing resumes by itself" if ends is not None else ""
+    # The minute that the header has too: an end is no estimate, and not rounded.
+    planned = f"; planned end {clock(ends.replace(second=0), now, zone)}" if ends is not None else ""
     six = Phrase(f"{now.astimezone(zone):%Z}: ", Tone.DIM)
     return WordLine("By 06:00", (six, Phrase(told, Tone.WARN), Phrase(planned)), 6)
 
