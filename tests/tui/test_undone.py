@@ -130,6 +130,7 @@ async def test_what_nobody_undoes_in_time_is_not_told(tmp_path: Path, monkeypatc
         found = await watch_for_undoing(at.session, result, within=20)
         assert found is not None
         assert found.by == "kubectl"
+        assert found.written_at <= found.at, "both by the clock of the server"
         assert ("spec", "paused") in [one.path for one in found.fields]
 
 

@@ -86,7 +86,9 @@ class _UndoWatch:
         self._answer = answer
         self.fields = written_fields(step.write.body, step.write.before) if step.write.method == "PATCH" else ()
         self._applied = {one.path for one in self.fields if has_written(one, answer)}
-        self._written_at = self._now
+        # By the server's clock where it tells: what was put back is told by that too.
+        stored = last_writer(answer, self.fields[0].path)[1] if self.fields else None
+        self._written_at = stored or self._now
 
     @property
     def _now(self) -> datetime:
