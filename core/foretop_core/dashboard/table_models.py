@@ -331,7 +331,7 @@ class TableModel(ABC):
 
     @property
     def notice(self) -> str:
-        """What holds for all rows of a cluster at this moment, with its name where there are several."""
+        """The sentence that holds for all rows of a cluster at this moment, with its name where there are several."""
         view = self.view
         if not isinstance(view, View):
             return ""

@@ -258,7 +258,7 @@ class View(TableView[E]):
         return ""
 
     def notice(self, render: RenderContext) -> str:
-        """What holds for all rows of a cluster at this moment; "" for nothing."""
+        """A sentence that holds for all rows of a cluster at this moment; "" for none."""
         return ""
 
     def below(self, render: RenderContext) -> tuple[str, Sequence[E]]:
