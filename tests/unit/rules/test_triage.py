@@ -20,6 +20,7 @@ from foretop_core.models import (
 )
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.run_facts import queue_line, run_facts
 from foretop_core.rules.primer import prescaler_verdict
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
@@ -126,6 +127,13 @@ def test_a_server_that_still_makes_backups_has_hanging_storage() -> None:
     assert found.code == "velero-no-pulse"
     assert "storage hangs" in render(found.what, NOW)
     assert render(found.remedy, NOW).endswith("and its log; :queue lists what waits.")
+    runs = backup("a-0", "InProgress", created="01:30:00", started="01:30:00")
+    (outage,) = [each for each in findings(silent, alive, fresh, runs) if each.code == "velero-no-pulse"]
+    fate = "t stays InProgress until the storage responds; if Velero restarts before, it is marked Failed."
+    assert render(outage.hits, NOW).endswith(f"a-0 was running: i{fate}")
+    snapshot = assemble([silent, alive, fresh, runs])
+    told = run_facts(snapshot, runs, NOW, queue_line(snapshot, "velero", NOW), timedelta(minutes=10)).told
+    assert render(told, NOW).endswith(f". I{fate}"), "its pane says the same"
 
 
 def crashing(**ended: object) -> Pod:

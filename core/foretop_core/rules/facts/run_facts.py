@@ -318,12 +318,15 @@ def _judge(
     """A start or an end is told only where nothing speaks against it."""
     run = item.run
     if server.silent_for is not None:
+        said = _unknown(item)
+        if run.phase == "InProgress":
+            said = sentence(said, " " if said else "", f"{humanize.capitalized(server.fate_of_running())}.")
         if server.state is not ServerState.STORAGE_HANGS:
-            told = RunFacts(run, RunState.SERVER_SILENT, server, told=_unknown(item), held_for=server.silent_for)
+            told = RunFacts(run, RunState.SERVER_SILENT, server, told=said, held_for=server.silent_for)
         else:
             # A run that was created meanwhile has not been held up for longer than it exists.
             held = min(server.silent_for, now - run.created) if run.created is not None else server.silent_for
-            told = RunFacts(run, RunState.STORAGE_HANGS, server, told=_unknown(item), held_for=held)
+            told = RunFacts(run, RunState.STORAGE_HANGS, server, told=said, held_for=held)
         return msgspec.structs.replace(told, waits_for=server.awaited)
     if snapshot.is_loading:
         return RunFacts(

@@ -79,6 +79,14 @@ class ServerFacts(msgspec.Struct, frozen=True):
             return NOT_KNOWN_YET
         return self.state.value
 
+    def fate_of_running(self, count: int = 1) -> str:
+        """The fate of the runs that a silent server is at work on; a server that starts marks them Failed."""
+        they, are, stay, them = ("it", "is", "stays", "it") if count == 1 else ("they", "are", "stay", "them")
+        if self.state is ServerState.STORAGE_HANGS:
+            until = f"{they} {stay} InProgress until the storage responds"
+            return f"{until}; if Velero restarts before, {they} {are} marked Failed"
+        return f"Velero marks {them} Failed when it starts again"
+
     @property
     def is_silent(self) -> bool:
         return self.silent_for is not None

@@ -40,7 +40,6 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             if server.state is ServerState.STORAGE_HANGS and server.sign is not None
             else ""
         )
-        lost = _under_way(snapshot, namespace) if server.state is not ServerState.STORAGE_HANGS else ""
         judge = ProtectionJudge(now, limits.protection, snapshot.velero_namespaces)
         waits = _outage(snapshot, namespace, now, judge).words
         yield Finding(
@@ -59,7 +58,7 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             ),
             f"Check {'' if pods else 'the object store, '}{check}; :queue lists what waits.",
             (snapshot.ref(failing),) if failing is not None else (),
-            hits=_in_a_row(waits, _held_up(snapshot, namespace), lost),
+            hits=_in_a_row(waits, _held_up(snapshot, namespace), _under_way(snapshot, namespace, server)),
             raw=last_words(failing) if failing is not None else "",
         )
 
@@ -101,13 +100,13 @@ def _held_up(snapshot: ClusterSnapshot, namespace: str) -> str:
     return f"{held} {'stands' if kinds.total() == 1 else 'stand'} still." if held else ""
 
 
-def _under_way(snapshot: ClusterSnapshot, namespace: str) -> str:
-    """The fate of the runs that the server was at work on: it marks them Failed when it starts."""
+def _under_way(snapshot: ClusterSnapshot, namespace: str, server: ServerFacts) -> str:
+    """The runs that the server was at work on, and their fate."""
     names = [run.name for run in _open_runs(snapshot, namespace) if run.phase == "InProgress"]
     if not names:
         return ""
-    was, them = ("was", "it") if len(names) == 1 else ("were", "them")
-    return f"{humanize.join(names)} {was} running: Velero marks {them} Failed when it starts again."
+    was = "was" if len(names) == 1 else "were"
+    return f"{humanize.join(names)} {was} running: {server.fate_of_running(len(names))}."
 
 
 def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -132,7 +131,7 @@ def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             if scaled
             else f"See why the pod is not ready: :pods shows its state, restarts and log. It is in {namespace}.",
             (snapshot.ref(failing),) if failing is not None else (),
-            hits=_under_way(snapshot, namespace),
+            hits=_under_way(snapshot, namespace, server_facts(snapshot, namespace, now)),
             raw=last_words(failing) if failing is not None else "",
         )
 
