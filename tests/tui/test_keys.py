@@ -37,6 +37,16 @@ async def test_digits_lead_to_the_tabs() -> None:
             assert shown.page == tab.id
 
 
+async def test_keys_keep_their_order_where_the_machine_was_busy_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However late it is, a key goes where those before it have led."""
+    monkeypatch.setattr("foretop.terminal.serial_keys._PATIENCE", -1.0)
+    async with screen() as shown:
+        for key in ("2", "/", *"etcd"):
+            shown.send(key)
+        await shown.until(lambda: shown.page == "schedules" and "etcd" in shown.rule)
+        assert shown.names() == ["etcd-hourly"]
+
+
 async def test_the_tab_of_a_page_is_lit_before_its_rows_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     lit: list[str] = []
 

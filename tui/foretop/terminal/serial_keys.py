@@ -20,14 +20,15 @@ from foretop.terminal.textual_internals import InternalsApp, parse_keys
 _LINE_FEED = "ctrl+j"
 """What becomes of enter where it is pressed while the terminal is still in line mode."""
 _PATIENCE = 3.0
-"""Seconds after which a key counts as dealt with even if its follower got lost with the widget that it was sent to."""
+"""Seconds after which the follower of a key may have got lost with the widget that it was sent to."""
 
 
 class _KeyBarrier(Message):
     """A message that follows a key through the queues; when it arrives, the key was handled."""
 
-    def __init__(self, place: tuple[Screen[object], Widget | None], *, is_second: bool = False) -> None:
+    def __init__(self, number: int, place: tuple[Screen[object], Widget | None], *, is_second: bool = False) -> None:
         super().__init__()
+        self.number = number
         self.place = place
         self.is_second = is_second
 
@@ -40,6 +41,8 @@ class SerialKeyApp(InternalsApp):
         self._typed_early = typed
         self._waiting_keys: deque[events.Key] = deque()
         self._sent_at: float | None = None
+        self._follower = 0
+        """The number of the follower that counts; those before it are late, or lost."""
         self.last_key = ""
 
     def on_load(self) -> None:
@@ -55,8 +58,14 @@ class SerialKeyApp(InternalsApp):
             await super().on_event(event)
             return
         self._waiting_keys.append(event)
-        if self._sent_at is None or asyncio.get_running_loop().time() - self._sent_at > _PATIENCE:
+        now = asyncio.get_running_loop().time()
+        if self._sent_at is None:
             await self._send_next()
+        elif now - self._sent_at > _PATIENCE:
+            # Not at once: where the machine was busy, the key itself may still be on its way.
+            self._sent_at = now
+            self._follower += 1
+            self._follow(self._place)
 
     async def _send_next(self) -> None:
         if not self._waiting_keys:
@@ -66,6 +75,7 @@ class SerialKeyApp(InternalsApp):
         self._sent_at = asyncio.get_running_loop().time()
         key = self._waiting_keys.popleft()
         self.last_key = key.key
+        self._follower += 1
         await super().on_event(key)
         self._follow(place)
 
@@ -75,7 +85,7 @@ class SerialKeyApp(InternalsApp):
 
     def _follow(self, place: tuple[Screen[object], Widget | None], *, again: bool = False) -> None:
         screen, focused = place
-        follower = _KeyBarrier(place, is_second=again)
+        follower = _KeyBarrier(self._follower, place, is_second=again)
         if not (focused or screen).post_message(follower):
             self.post_message(follower)
 
@@ -86,7 +96,7 @@ class SerialKeyApp(InternalsApp):
         A key that led elsewhere is followed there too: what it opened may be about to take the focus.
         """
         message.stop()
-        if not self.screen_stack:
+        if not self.screen_stack or message.number != self._follower:
             return
         if message.place != self._place:
             self._follow(self._place)
