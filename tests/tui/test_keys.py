@@ -49,7 +49,7 @@ async def test_keys_keep_their_order_where_the_machine_was_busy_for_long(monkeyp
 
 async def test_the_tab_of_a_page_is_lit_before_its_rows_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     lit: list[str] = []
-
+    monkeypatch.setattr("foretop.main_screen.main_screen._MANY_OBJECTS", 0)
     async with screen(size=MIDDLE) as shown:
 
         def attach(page: TablePage, state: DashboardState) -> None:

@@ -144,6 +144,11 @@ class Store:
         self._holders: dict[ObjectRef, int] = {}
         self._node_limits: dict[str, dict[str, NodeAgentLimits]] = {}
 
+    @property
+    def size(self) -> int:
+        """The number of readable objects of all clusters."""
+        return sum(map(len, self._tables.values()))
+
     def get(self, key: ObjectRef) -> Resource | None:
         """The object, or the placeholder of an unreadable one."""
         table = self._tables.get(key[:2])

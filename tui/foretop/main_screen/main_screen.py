@@ -89,6 +89,8 @@ def _bindings() -> list[BindingType]:
 
 _FRAME = 1 / 30
 """Seconds in which the screen is drawn once more."""
+_MANY_OBJECTS = 2_000
+"""The rows of so many are there within a blink."""
 
 
 class MainScreen(Screen[None]):
@@ -340,8 +342,9 @@ class MainScreen(Screen[None]):
     async def _go(self, place: PageAddress, remember: bool) -> None:
         if remember:
             self.note_cursor()
-        if self.current and place.page in PAGES.keys() - self.pages.keys():
-            # Ten thousand rows take a while: until they are there, the tab says that the key was heard.
+        is_new = bool(self.current) and place.page in PAGES.keys() - self.pages.keys()
+        if is_new and self.state is not None and self.state.store.size > _MANY_OBJECTS:
+            # Their rows take a while: until they are there, the tab says that the key was heard.
             self._coming = place.page
             self.show_frame()
             await asyncio.sleep(_FRAME)
