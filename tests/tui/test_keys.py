@@ -289,6 +289,14 @@ async def test_the_palette_finds_actions_by_what_they_do() -> None:
         await shown.until(lambda: shown.names() == ["broken", "etcd-hourly"])
 
 
+async def test_clusters_whose_names_end_differently_are_told_apart_at_80_columns() -> None:
+    async with screen(FilledSource(troubled(), ("minicluster", "minicluster2"))) as shown:
+        for page in ("1", "2"):
+            await shown.press(page)
+            named = {line[3:].split("  ")[0].strip() for line in shown.table_lines[1:] if " minic" in line}
+            assert len(named) == 2, shown.text
+
+
 async def test_one_context_of_two_by_palette() -> None:
     source = FilledSource(troubled(), ("prod-eu", "prod-us"))
     async with screen(source) as shown:

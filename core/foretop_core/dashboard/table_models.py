@@ -29,7 +29,7 @@ _JUDGED_EVERY, _JUDGED_LONG_AGO = timedelta(seconds=1), timedelta(seconds=30)
 _JUDGED_IN_TURN, _JUDGED_AT_ONCE = 20, 500
 """So many rows are judged again each second, and when a page is shown that was not looked at for long."""
 _UNREADABLE = Judged(StatusGlyph.BROKEN, (-1,))
-CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _render: "", lambda _entry: None)
+CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _render: "", lambda _entry: None, from_middle=True)
 _TITLE_WORD = re.compile(r"[a-z]+")
 _MOST_LASTING = 500
 """Rows; more than a screen has lines."""
