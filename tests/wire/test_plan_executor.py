@@ -462,6 +462,18 @@ async def test_a_namesake_is_told_apart_from_an_object_that_was_modified(tmp_pat
         assert all(one.again is not None and one.status == 0 for one in results)
 
 
+async def test_a_status_that_velero_writes_meanwhile_stops_no_pause(tmp_path: Path) -> None:
+    async with box_with(THREE[:2]) as box, hand_in(box, tmp_path) as executor:
+        plan = planned(box, pausing)
+        patch_schedule(box, "a", {"status": {"lastBackup": "2026-11-15T02:00:03Z"}})
+        results = await done(executor, plan, pausing)
+        assert [(one.outcome, one.error) for one in results] == [
+            (Outcome.DONE, "its status changed in the meantime"),
+            (Outcome.DONE, ""),
+        ]
+        assert named(box, "a").spec.paused is True
+
+
 async def test_another_refusal_of_the_content_is_no_conflict(tmp_path: Path, wire: Wire) -> None:
     async with box_with(THREE[:1]) as box, hand_in(box, tmp_path) as executor:
         plan = planned(box, pausing)

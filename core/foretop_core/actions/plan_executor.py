@@ -208,7 +208,8 @@ class _StepWrite:
                 _log.exception("sending %s %s failed", step.write.method, step.target)
                 return _Lost(ForetopError("Internal error in foretop", f"{type(problem).__name__}: {problem}"))
             else:
-                return _Answered(Result(step, Outcome.DONE, answer=response.body))
+                news = "" if self.current.forecast == step.forecast else "its status changed in the meantime"
+                return _Answered(Result(step, Outcome.DONE, news, answer=response.body))
         return _Answered(Result(step, Outcome.NOT_SENT, f"refused {MOST_TRIES} times in a row: {refusal}"))
 
     async def settle(self, answered: _Answered | _Lost) -> tuple[asyncio.Future[Result], str]:

@@ -58,6 +58,8 @@ class PlanStep(msgspec.Struct, frozen=True):
     """The id of the drill that it is part of, for the journal."""
     summary: tuple[str, ...] = ()
     """The first of the changes, of a new object: that it is made, and what it means; its fields follow."""
+    basis: msgspec.Struct | None = None
+    """What a person agrees to in the place of the forecast, where a status that goes on by itself shall not stop it."""
     effect: PauseEffect | UnpauseEffect | None = None
     """The same as the forecast in facts, for a table of many; they go on by themselves, as the progress does."""
 
@@ -86,8 +88,8 @@ class PlanStep(msgspec.Struct, frozen=True):
         return (
             _without_version(self.write.body) == _without_version(other.write.body)
             and (self.target, self.write.method) == (other.target, other.write.method)
-            and (self.changes, self.forecast, self.warnings) == (other.changes, other.forecast, other.warnings)
-            and self.source == other.source
+            and (self.changes, self.warnings, self.source) == (other.changes, other.warnings, other.source)
+            and (self.basis or self.forecast) == (other.basis or other.forecast)
         )
 
 

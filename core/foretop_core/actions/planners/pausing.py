@@ -140,7 +140,9 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request
         patch = {"metadata": {"annotations": {**left, **request.marks(now)}}, "spec": {"paused": True}}
         facts = schedule_facts(snapshot, schedule, now)
         step = _step(where, schedule, patch, render(facts.pausing, now))
-        steps.append(replace(step, effect=pause_effect(facts, request.end(now), request.gap)))
+        # Velero writes a status at every run: on a busy night one of many schedules would stay unpaused.
+        effect = pause_effect(facts, request.end(now), request.gap)
+        steps.append(replace(step, basis=schedule.spec, effect=effect))
     record = CHANGE_PAUSE if steps and all("spec" not in step.write.body for step in steps) else PAUSE
     return Plan(record, now, tuple(steps), tuple(refused))
 
