@@ -113,6 +113,18 @@ async def test_what_is_overdue_goes_before_a_window_and_what_a_window_holds_is_n
         assert "‖ 1 of 3 paused, 1 overdue  ‖ 1 paused, 1 due, to resume 04:30" in shown.status
 
 
+@pytest.mark.parametrize("context", ["prod-eu", "minicluster-two"])
+async def test_an_open_window_stays_beside_an_overdue_pause_and_a_slow_clock(
+    context: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FilledSource, "skew", lambda _self, _context: timedelta(minutes=3))
+    async with screen(FilledSource([*troubled(), *held(38)], (context,))) as shown:
+        items = between(shown.lines[0])
+        assert {"‖ 1 overdue", "02:41:07Z"} <= set(items)
+        assert {"‖ 38 to resume 04:30", "‖ 38, end 04:30"} & set(items)
+        assert {"local clock 3m slow", "clock 3m slow"} & set(items)
+
+
 async def test_a_window_that_is_over_is_told_beside_what_is_overdue() -> None:
     late = schedule("late", "0 * * * *", last="01:00:03", paused=True)
     notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T02:29:00Z", PAUSED_BATCH: "ab12cd"}
@@ -192,7 +204,7 @@ async def test_a_beat_that_changes_nothing_draws_only_the_clock(monkeypatch: pyt
         (120, ["prod-eu ✗5 ▲3", "all ns", "‖ 2 of 6 paused, 1 overdue", "slots ███ 3/3", "API ●", "Velero 1.18 ●"]),
         (80, ["prod-eu ✗5 ▲3", "all ns", "‖ 2/6, 1 overdue", "slots 3/3", "API ●", "Velero ●"]),
         (60, ["prod-eu ✗5 ▲3", "‖ 1 overdue", "slots 3/3", "API ●"]),
-        (40, ["prod-eu ✗5 ▲3", "‖1", "API ●"]),
+        (40, ["prod-eu ✗5 ▲3", "‖ 1 overdue"]),
     ],
 )
 async def test_whole_items_are_left_out_the_least_important_first(columns: int, items: list[str]) -> None:

@@ -114,8 +114,28 @@ def test_of_a_window_only_those_are_over_whose_end_was_not_changed() -> None:
     assert ([item.name for item in still.schedules], still.pause.until) == (["b", "c"], at("04:30:00"))
 
 
-def test_a_window_that_has_time_left_is_no_finding() -> None:
-    assert not about_windows(findings(location(), paused("a", until="2026-11-15T04:30:00Z"), running()))
+def test_a_window_of_a_part_that_has_time_left_is_a_note_with_its_reason_and_end() -> None:
+    found = findings(location(), paused("a", until="2026-11-15T04:30:00Z"), running())
+    (note,) = [each for each in found if "window" in each.code]
+    assert (note.code, note.severity, note.since) == ("window-open", Severity.NOTE, at("01:10:00"))
+    assert subject_text(note) == "window CHG-4711"
+    assert render(note.what, NOW) == "1 paused, to resume 04:30:00Z"
+    assert "a makes no backup until resumed. Paused since 01:10:00Z by maria: CHG-4711" in render(note.evidence, NOW)
+    assert [ref.name for ref in note.related] == ["a"]
+
+
+def test_a_window_without_an_end_is_a_note_until_a_run_of_it_is_overdue() -> None:
+    calm = schedule(
+        "a",
+        "0 4 * * *",
+        last="01:00:03",
+        paused=True,
+        annotations={PAUSED_BATCH: "ff", PAUSED_AT: "2026-11-15T02:00:00Z"},
+    )
+    (note,) = [each for each in findings(location(), calm, running()) if each.code != "schedule-no-recent"]
+    assert (note.code, render(note.what, NOW)) == ("window-open", "1 paused, no end")
+    late = findings(location(), paused("a", until=""), running())
+    assert [each.code for each in late if each.code.startswith(("window", "velero"))] == ["velero-paused-overdue"]
 
 
 def test_all_schedules_paused_is_told_by_the_window_alone_once_that_is_over() -> None:
@@ -134,7 +154,7 @@ def test_runs_that_an_open_window_misses_are_not_overdue() -> None:
     assert everything.what == "all 3 paused"
     assert render(everything.evidence, NOW).startswith("All 3 schedules in velero are paused and make no backup. ")
     assert everything.hits == "3 of 3 are due; unpaused without skip, 3 backups would be created at once."
-    assert not findings(location(), *held, running())
+    assert [each.code for each in findings(location(), *held, running())] == ["window-open"]
     for objects, overdue, outside, needs_attention in (
         (held, 0, 0, False),
         ([*held, long_ago()], 1, 1, True),

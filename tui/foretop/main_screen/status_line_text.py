@@ -37,7 +37,7 @@ _YIELDING = (
     *(("velero", 1), ("scope", 1), ("context", 1), ("pauses", 1), ("slots", 1), ("scope", 2), ("velero", 3)),
     *(("production", 1), ("pauses", 2), ("slots", 2), ("slots", 3), ("speed", 1), ("skew", 1), ("api", 1), ("api", 2)),
     *(("context", 2), ("pauses", 3), ("scope", 3), ("production", 2), ("context", 3), ("read_only", 1)),
-    *(("pauses", 4), ("api", 3), ("context", 4), ("skew", 2), ("scope", 4), ("clock", 1), ("velero", 4)),
+    *(("api", 3), ("pauses", 4), ("context", 4), ("skew", 2), ("scope", 4), ("clock", 1), ("velero", 4)),
     *(("clock", 2), ("context", 5)),
 )
 """Which item is shortened next to which form where there is no room for all: the least important first."""
@@ -205,8 +205,7 @@ def _pauses(state: DashboardState) -> Forms:
     told = [forms for forms in (late, _ended(found), _windows(state, found, is_counted=bool(late))) if forms]
     if not told:
         return ((),)
-    together = [_joined([forms[place] for forms in told], 2) for place in range(3)]
-    return (*together, *told[0][2:])
+    return (*(_joined([forms[place] for forms in told], 2) for place in range(4)), told[0][4])
 
 
 def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
@@ -218,7 +217,8 @@ def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
     if not late:
         return ()
     texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused}/{total}, {late} overdue"
-    return tuple((span(text, Tone.WARN),) for text in (*texts, f"{mark} {late} overdue", f"{mark}{late}"))
+    brief = f"{mark} {late} overdue"
+    return tuple((span(text, Tone.WARN),) for text in (*texts, brief, brief, f"{mark}{late}"))
 
 
 def _ended(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
@@ -229,7 +229,7 @@ def _ended(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
     mark = StatusGlyph.PAUSED.value
     longest, many = times.short(max(by for by, _ in over)), sum(count for _, count in over)
     texts = f"{mark} {many} paused, {longest} over", f"{mark} {many}, {longest} over"
-    return tuple((span(text, Tone.WARN),) for text in (*texts, texts[1], f"{mark}{many}"))
+    return tuple((span(text, Tone.WARN),) for text in (*texts, texts[1], texts[1], f"{mark}{many}"))
 
 
 def _windows(state: DashboardState, found: Sequence[tuple[str, PauseSummary]], *, is_counted: bool) -> Forms:
@@ -257,7 +257,8 @@ def _windows(state: DashboardState, found: Sequence[tuple[str, PauseSummary]], *
         full = f"{f'{why}: ' if why else ''}{many} paused"
     middle = f"{many}{due}{then}" if due and end else f"{brief}{due}"
     style = style_of(Tone.PAUSED) + BOLD
-    return tuple((Span(f"{mark} {text}", style),) for text in (f"{full}{due}{then}", middle, brief, f"{many}"))
+    last = f"{many}, end {until}" if end else brief
+    return tuple((Span(f"{mark} {text}", style),) for text in (f"{full}{due}{then}", middle, brief, last, f"{many}"))
 
 
 def _end(state: DashboardState, until: datetime, context: str) -> str:

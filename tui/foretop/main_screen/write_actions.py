@@ -34,7 +34,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import PauseWindow, pause_windows, window_lines
 from foretop_core.rules.results import Results
 from foretop_core.rules.triage import ungathered
-from foretop_core.rules.triage.finding import LEFT_OVER, PAUSED_OVERDUE, WINDOW_OVERRUN
+from foretop_core.rules.triage.finding import LEFT_OVER, PAUSED_OVERDUE, WINDOW_OPEN, WINDOW_OVERRUN
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.rules.velero_deployment import server
 from foretop_core.tables.resources.findings import key_of
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # Deferred imports: dialogs and actions are loaded with the first one that is opened.
 
 _BY_ID = {record.id: record for record in RECORDS}
-_ABOUT_PAUSES = frozenset({"velero-all-paused", PAUSED_OVERDUE, WINDOW_OVERRUN})
+_ABOUT_PAUSES = frozenset({"velero-all-paused", PAUSED_OVERDUE, WINDOW_OPEN, WINDOW_OVERRUN})
 
 
 class WriteActions:
@@ -382,7 +382,7 @@ class WriteActions:
         finding, subject = finding_under_cursor(page), page.subject() if page is not None else None
         named = {*(related_to_finding(finding) if finding is not None else ()), subject}
         found = [one for one in all_windows(state) if named.intersection(_keys(*one))]
-        if finding is None or finding.code != WINDOW_OVERRUN:
+        if finding is None or finding.code not in (WINDOW_OPEN, WINDOW_OVERRUN):
             return found
         # What was given a later end stays paused.
         return [(context, _part(context, window, named)) for context, window in found]

@@ -8,9 +8,9 @@ from datetime import datetime
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.rules.triage.finding import PAUSED_OVERDUE, WINDOW_OVERRUN, Finding, Thresholds
+from foretop_core.rules.triage.finding import PAUSED_OVERDUE, WINDOW_OPEN, WINDOW_OVERRUN, Finding, Thresholds
 
-_AT_ONCE = frozenset({WINDOW_OVERRUN, "velero-all-paused", PAUSED_OVERDUE, "schedule-paused-long"})
+_AT_ONCE = frozenset({WINDOW_OPEN, WINDOW_OVERRUN, "velero-all-paused", PAUSED_OVERDUE, "schedule-paused-long"})
 """Told by a person's pauses and by the clock: they do not flicker."""
 
 

@@ -21,7 +21,8 @@ WHAT_CELLS = 32
 _PLAIN_WORDS = re.compile(r"[\w ./,:'-]*", re.ASCII)
 QUEUE = ""
 """The kind of a finding that is about no object, such as the queue itself."""
-WINDOW_OVERRUN, PAUSED_OVERDUE, LEFT_OVER = "window-overrun", "velero-paused-overdue", "drill-left-over"
+WINDOW_OPEN, WINDOW_OVERRUN = "window-open", "window-overrun"
+PAUSED_OVERDUE, LEFT_OVER = "velero-paused-overdue", "drill-left-over"
 """Codes of findings that the screen has keys for."""
 
 

@@ -26,7 +26,15 @@ from foretop_core.rules.pauses import (
 from foretop_core.rules.sentences import Key, Moment, Text, roughly, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_by_upgrade
-from foretop_core.rules.triage.finding import PAUSED_OVERDUE, QUEUE, WINDOW_OVERRUN, Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import (
+    PAUSED_OVERDUE,
+    QUEUE,
+    WINDOW_OPEN,
+    WINDOW_OVERRUN,
+    Finding,
+    Severity,
+    Thresholds,
+)
 
 
 def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -148,8 +156,8 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
 def paused_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """A maintenance window, or one that was never ended: nothing is broken, and something is not backed up either.
 
-    Told where all of several are paused, and where one that is paused is overdue; always without those that another
-    finding tells of.
+    Told where all of several are paused, where one that is paused is overdue, and of each window that has time left;
+    always without those that another finding tells of.
     """
     ended = _windows_of(snapshot, now)
     for namespace, schedules in snapshot.schedules_by_namespace.items():
@@ -161,8 +169,12 @@ def paused_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
             is_old = any(_is_forgotten(one, limits) for one in most)
             joint = own if is_old else [one for one in own if not _is_forgotten(one, limits)]
             yield _all_paused(snapshot, namespace, len(paused), joint, most)
-        elif late := [one for one in own if one.is_overdue_pause and not _is_forgotten(one, limits)]:
+            continue
+        untold = [one for one in own if not _is_forgotten(one, limits)]
+        if late := [one for one in untold if one.is_overdue_pause]:
             yield _overdue_pauses(snapshot, namespace, f"{len(paused)} of {len(schedules)}", late)
+        for window in pause_windows(one.schedule for one in untold if one not in late):
+            yield _open_window(snapshot, window, now)
 
 
 def _all_paused(
@@ -249,26 +261,48 @@ def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
         if late is None:
             continue
         names = humanize.join([schedule.name for schedule in window.schedules])
-        counts = count_unpause((schedule_facts(snapshot, item, now) for item in window.schedules), Choice.LEAVE)
-        yield Finding(
-            WINDOW_OVERRUN,
-            Severity.WARNING,
-            _window_ref(snapshot, window),
-            window.pause.until,
-            f"over, {len(window.schedules):,} still paused",
-            sentence(f"{names} should have been resumed ", late, " ago. Paused ", window.told, "."),
-            sentence(
-                "Resume the window if the work is done",
-                Key("resume"),
-                ", or give it a later end",
-                Key("change-pause"),
-                ".",
-            ),
-            tuple(snapshot.ref(schedule) for schedule in window.schedules),
-            hits=f"{counts.due} of {len(window.schedules)} {'is' if counts.due == 1 else 'are'} due; resumed now, "
-            f"{counts.would_create}.",
-            called=window.name,
-        )
+        lead = sentence(f"{names} should have been resumed ", late, " ago.")
+        what = f"over, {len(window.schedules):,} still paused"
+        since, do = window.pause.until, "Resume the window if the work is done"
+        yield _window_finding(WINDOW_OVERRUN, Severity.WARNING, snapshot, window, since, what, lead, do, now)
+
+
+def _open_window(snapshot: ClusterSnapshot, window: PauseWindow, now: datetime) -> Finding:
+    names = humanize.join([schedule.name for schedule in window.schedules])
+    end = sentence(", to resume ", window.pause.until) if window.pause.until is not None else ", no end"
+    what = sentence(f"{len(window.schedules):,} paused", end)
+    lead = f"{names} {'makes' if len(window.schedules) == 1 else 'make'} no backup until resumed."
+    since, do = window.pause.since, "Resume the window when the work is done"
+    return _window_finding(WINDOW_OPEN, Severity.NOTE, snapshot, window, since, what, lead, do, now)
+
+
+def _window_finding(
+    code: str,
+    severity: Severity,
+    snapshot: ClusterSnapshot,
+    window: PauseWindow,
+    since: datetime | None,
+    what: Text,
+    lead: Text,
+    do: str,
+    now: datetime,
+) -> Finding:
+    counts = count_unpause((schedule_facts(snapshot, item, now) for item in window.schedules), Choice.LEAVE)
+    are = "is" if counts.due == 1 else "are"
+    return Finding(
+        code,
+        severity,
+        _window_ref(snapshot, window),
+        since,
+        what,
+        sentence(lead, " Paused ", window.told, "."),
+        sentence(do, Key("resume"), ", or give it a later end", Key("change-pause"), "."),
+        tuple(snapshot.ref(schedule) for schedule in window.schedules),
+        hits=f"{counts.due} of {len(window.schedules)} {are} due; resumed now, {counts.would_create}."
+        if counts.due
+        else "",
+        called=window.name,
+    )
 
 
 def _windows_of(snapshot: ClusterSnapshot, now: datetime) -> dict[ObjectRef, ObjectRef]:
