@@ -123,14 +123,14 @@ def _report_rows(seen: Surfaces, part: str) -> Iterator[list[str]]:
 @states("name of the last backup", "pane of schedules")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        if name := find(r"^Last backup (\S+): ", _line(text, "Last backup")):
+        if name := find(r"^Last +(\S+): ", _line(text, "Last ")):
             yield _subject(key), word(name)
 
 
 @states("name of the last backup", "describe schedule")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.described("schedules").items():
-        if name := find(r"^Last backup (\S+): ", _line(text, "Last backup")):
+        if name := find(r"^Last +(\S+): ", _line(text, "Last ")):
             yield _subject(key), word(name)
 
 
@@ -166,7 +166,7 @@ def _(seen: Surfaces) -> Stated:
 @states("outcome of the last backup", "pane of schedules")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        if phase := find(r"^Last backup \S+: (\w+)", _line(text, "Last backup")):
+        if phase := find(r"^Last +\S+: (\w+)", _line(text, "Last ")):
             yield _subject(key), _outcome(phase)
 
 
@@ -266,14 +266,14 @@ def _(seen: Surfaces) -> Stated:
 @states("next run", "pane of schedules")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        if run := find(rf"^(?:Next run|Due since) ({CLOCK})", _line(text, "Next run", "Due since")):
+        if run := find(rf"^(?:Next|Due +since) +({CLOCK})", _line(text, "Next ", "Due ")):
             yield _subject(key), clock(run, seen.now)
 
 
 @states("next run", "pane of schedules, length")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        if ahead := find(rf"^Next run {CLOCK}, in ({LONG})", _line(text, "Next run")):
+        if ahead := find(rf"^Next +{CLOCK}, in ({LONG})", _line(text, "Next ")):
             yield _subject(key), until(ahead, seen.now)
 
 
@@ -365,8 +365,8 @@ def _(seen: Surfaces) -> Stated:
 @states("whether it is due", "pane of schedules")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        if said := _line(text, "Next run", "Due since"):
-            yield _subject(key), word(said.startswith("Due since"))
+        if said := _line(text, "Next ", "Due "):
+            yield _subject(key), word(said.startswith("Due "))
 
 
 @states("whether it is due", "metrics")
@@ -390,7 +390,7 @@ def _(seen: Surfaces) -> Stated:
 @states("whom a coming run waits for", "pane of schedules")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        if said := _line(text, "Next run"):
+        if said := _line(text, "Next "):
             yield _subject(key), word(_awaited(said))
 
 
@@ -816,7 +816,7 @@ def _(seen: Surfaces) -> Stated:
 @states("start of the next backup", "pane of schedules")
 def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
-        if start := find(rf"; created ({CLOCK})\.", _line(text, "Next run", "Due since")):
+        if start := find(rf"; created ({CLOCK})$", _line(text, "Next ", "Due ")):
             yield _subject(key), clock(start, seen.now)
 
 

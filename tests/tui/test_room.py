@@ -175,7 +175,7 @@ def test_a_wider_line_has_a_longer_chart() -> None:
 async def test_a_schedule_whose_backups_are_not_visible_is_not_said_to_have_made_none() -> None:
     async with screen(FilledSource([schedule("etcd", "0 * * * *", last="02:00:03")])) as shown:
         await shown.press("2")
-        assert "Last backup 02:00:03Z" in shown.pane
+        assert "Last     02:00:03Z" in shown.pane
         assert "it is not visible here" in shown.pane
         assert "not made a backup" not in shown.pane
 

@@ -125,3 +125,25 @@ async def test_below_a_narrow_table_the_signs_of_the_strip_are_explained() -> No
     async with screen(FilledSource(_objects()[:3])) as shown:
         await shown.press("2")
         assert "Runs " not in shown.pane
+
+
+async def test_what_triage_says_to_do_stands_on_the_page_of_the_schedule_too() -> None:
+    runs = [_run(hour, "PartiallyFailed") for hour in range(3)]
+    async with screen(FilledSource([_objects()[0], *runs]), size=LARGE) as shown:
+        await shown.press("1")
+        await shown.tick()
+        remedy = next(line for line in shown.pane.splitlines() if line.startswith("Do "))
+        await shown.press("2", "enter")
+        assert remedy.split(maxsplit=1)[1][:40] in shown.text
+        assert shown.text.count("Do  ") == 1
+
+
+async def test_below_a_wide_chart_stands_each_new_day() -> None:
+    old, end = "2026-11-14T23:00:03Z", "2026-11-14T23:05:03Z"
+    before = backup("etcd-old", created=old, started=old, ended=end, of="etcd")
+    for runs, days in ((_objects(), ""), ([*_objects(), before], "14 Nov")):
+        async with screen(FilledSource(runs), size=MIDDLE) as shown:
+            await shown.press("2", "enter")
+            axis = next(number for number, line in enumerate(shown.lines) if "└──" in line[:12])
+            below = shown.lines[axis + 1].strip("│")
+            assert below.strip() == (days or "F failed"), "all of one day, or no room for the second one"

@@ -76,10 +76,10 @@ async def test_backups_start_in_the_zone_that_was_asked_for(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("presses", "name", "told"),
     [
-        (0, "ny-nightly", "Next run 16 Nov 02:00Z"),
-        (1, "ny-nightly", "Next run 16 Nov 03:00 CET"),
-        (2, "ny-nightly", "Next run 15 Nov 21:00 EST"),
-        (2, "plain", "Next run 16 Nov 01:00Z"),
+        (0, "ny-nightly", "Next     16 Nov 02:00Z"),
+        (1, "ny-nightly", "Next     16 Nov 03:00 CET"),
+        (2, "ny-nightly", "Next     15 Nov 21:00 EST"),
+        (2, "plain", "Next     16 Nov 01:00Z"),
     ],
 )
 async def test_the_pane_and_the_detail_of_a_schedule_tell_the_same(

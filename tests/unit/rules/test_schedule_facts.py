@@ -47,7 +47,7 @@ def report(capsys: pytest.CaptureFixture[str], *objects: Resource, form: str = "
 def test_the_last_backup_is_the_one_that_was_submitted_last() -> None:
     shown = Shown("schedules", [location(), BUSY, FIRST, WAITS], at("02:37:40"))
     assert shown.text("name", "last", "runs") == [["○", "h", "2m waiting", "▃○"]]
-    assert "Last backup h-2: Queued" in spoken(shown)
+    assert "h-2: Queued" in spoken(shown)
     key = shown.rows()[0].key
     assert [one.name for one in related(shown.store, key)] == ["h-2", "h-1"]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 
+from foretop.bindings import key_name
 from foretop.panes.nonadmin_pane import nonadmin_overview, path, tenant_facts
 from foretop.panes.page_records import TABLE_PAGES
 from foretop.panes.protection_pane import protection_pane
@@ -15,7 +16,7 @@ from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_page, schedule_pane
 from foretop.panes.spec_section import spec_section
 from foretop.panes.volumes_section import movements_of, volumes
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.paragraphs import Paragraph, Span, lead, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.related_objects import related
 from foretop_core.dashboard.state import DashboardState
@@ -37,6 +38,8 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import run_steps
 from foretop_core.rules.facts.schedule_facts import history
 from foretop_core.rules.phases import why_no_files
+from foretop_core.rules.sentences import with_keys
+from foretop_core.rules.triage import ungathered
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.engine.view import Row, View, table_view
@@ -87,7 +90,8 @@ def describe_object(
 ) -> Sequence[Paragraph]:
     resource = state.store.get(key)
     if key.kind == NAMESPACE.name and (row := state.protection(key)) is not None and section in _OF_PROTECTION:
-        return protection_pane(row, state.render_context(key.context))
+        to_do = _to_do(state, key) if section == "overview" else ()
+        return *protection_pane(row, state.render_context(key.context)), *to_do
     if resource is None:
         return [paragraph("It no longer exists or is no longer visible.", Tone.WARN)]
     if isinstance(resource, UnreadableObject):
@@ -109,8 +113,9 @@ def overview(
 ) -> Sequence[Paragraph]:
     if isinstance(resource, Schedule) and (entry := SchedulesView().entry(state.store, key, resource)) is not None:
         # The runs are not among the related objects here: they have a table below.
-        return schedule_page(entry, state.render_context(key.context), cells - 2, is_wide=cells >= _TWO_COLUMNS)
-    said = [*_told(state, key, resource, cells)]
+        render, wide = state.render_context(key.context), cells >= _TWO_COLUMNS
+        return schedule_page(entry, render, cells - 2, _to_do(state, key), is_wide=wide)
+    said = [*_told(state, key, resource, cells), *_to_do(state, key)]
     held = _conditions(state, key, resource)[:4]
     near = related(state.store, key)
     said += [paragraph(""), *held] if held else []
@@ -161,13 +166,21 @@ def _as_on_its_page(state: DashboardState, key: ObjectRef, resource: Resource) -
 
 
 def _prescaled(state: DashboardState, key: ObjectRef, job: PreScaledCronJob) -> tuple[Paragraph, ...]:
-    """As in the calendar, and what to do where something is wrong."""
+    """As in the calendar."""
     from foretop.panes.calendar_pane import lane_pane
 
     lane = timeline_item(key, job, lambda context, schedule: state.store.snapshot(context).readings(schedule))
-    remedies = [one.remedy for one in (*state.findings, *state.acknowledged) if one.subject == key]
-    to_do = [paragraph(state.render_context(key.context).text(one), label="Do") for one in remedies]
-    return (*lane_pane(lane, state), *to_do) if lane is not None else ()
+    return tuple(lane_pane(lane, state)) if lane is not None else ()
+
+
+def _to_do(state: DashboardState, key: ObjectRef) -> list[Paragraph]:
+    """The remedies of its findings, as in Triage."""
+    found = {one.id: one for one in ungathered((*state.findings, *state.acknowledged)) if one.subject == key}
+    render = state.render_context(key.context)
+    return [
+        lead(render.text(with_keys(one.remedy, key_name)), Tone.PLAIN, label=" " if place else "Do")
+        for place, one in enumerate(found.values())
+    ]
 
 
 def run_rows(state: DashboardState, key: ObjectRef) -> list[Row]:

@@ -174,7 +174,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="schedules",
-        groups=(("Usual", "Cron", "Takes", "Storage", "Skip", "Forecast"),),
+        groups=(("Next", "Due", "Last", "Usual"), ("Cron", "Takes", "Storage", "Skip", "Forecast")),
         pane_grows=True,
         tells=_pane("schedule_pane:schedule_pane"),
         tells_more=_pane("schedule_pane:schedule_runs"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 
 import msgspec
 
@@ -11,11 +11,12 @@ from foretop.widgets.paragraphs import Paragraph, Span, span
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import run_length, usual_length
-from foretop_core.rules.facts.schedule_runs import PAUSED, RUN_WORDS
+from foretop_core.rules.facts.schedule_runs import PAUSED, RUN_WORDS, ExpectedRun
 from foretop_core.tables.engine.drawings import RUN_SIGNS, SIGN_TONES
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.schedules import ScheduleRow, expected_runs
+from foretop_core.tables.text.terminal_text import width
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _STEPS = tuple(
@@ -86,7 +87,13 @@ def _brief(length: timedelta) -> str:
 
 
 def run_chart_lines(
-    entry: ScheduleRow, render: RenderContext, cells: int, rows: int, *, tells_usual: bool = False
+    entry: ScheduleRow,
+    render: RenderContext,
+    cells: int,
+    rows: int,
+    *,
+    tells_usual: bool = False,
+    has_dates: bool = False,
 ) -> tuple[Paragraph, ...]:
     """As many of its last runs as the line has room for; nothing where none has a length."""
     runs = expected_runs(entry, render, bars_that_fit(cells))
@@ -107,8 +114,22 @@ def run_chart_lines(
     return (
         Paragraph((Span("RUNS", BOLD), Span(told, DIM))),
         *(Paragraph(tuple(map(painted, line))) for line in lines),
+        *(_dates(runs, render.zone_of(entry.schedule)) if has_dates else ()),
         *signs_in_words(run.letter for run in runs),
     )
+
+
+def _dates(runs: Sequence[ExpectedRun], zone: tzinfo) -> tuple[Paragraph, ...]:
+    """`12 Nov` below the first run of each day, as far as they have room; nothing where all are of one day."""
+    line, before = "", None
+    days = [run.backup.started.astimezone(zone) if run.backup and run.backup.started else None for run in runs]
+    for place, at in enumerate(days):
+        if at is None or at.date() == before:
+            continue
+        before, column = at.date(), SCALE_CELLS + 2 * place
+        if not line or column >= width(line) + 2:
+            line = f"{line:<{column}}{at.day} {at:%b}"
+    return (Paragraph((Span(line, DIM),)),) if len({at.date() for at in days if at}) > 1 else ()
 
 
 def signs_in_words(letters: Iterable[str], label: str = "") -> tuple[Paragraph, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from itertools import takewhile
 
 from foretop.bindings import RESUME, key_name
@@ -40,27 +41,33 @@ def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph,
     facts = render.schedule_facts(entry)
     body = _unpausing(facts, render) if entry.schedule.spec.paused else _running(facts, render)
     said = (*_statement(facts, render), *_window(facts, render), *body)
-    return *said, *_last(facts, render), *_set_up(facts), *_foretold(facts, render)
+    return *said, *_last(facts, render), *_usual(facts), *_set_up(facts), *_foretold(facts, render)
 
 
-def schedule_page(entry: ScheduleRow, render: RenderContext, cells: int, *, is_wide: bool) -> tuple[Paragraph, ...]:
-    """The sentence, what happens, how it is set up and the chart of its runs; the table of them stands below it."""
+def schedule_page(
+    entry: ScheduleRow, render: RenderContext, cells: int, to_do: Sequence[Paragraph] = (), *, is_wide: bool
+) -> tuple[Paragraph, ...]:
+    """The sentence, what happens, how it is set up and the chart of its runs; the table of them stands below it.
+
+    `to_do` is what its findings ask for.
+    """
     facts = render.schedule_facts(entry)
     head = _statement(facts, render) or _good_ones(facts)
     body = _unpausing(facts, render) if entry.schedule.spec.paused else _running(facts, render)
-    happens = (*body, *_last_in_table(facts, render))
+    happens = (*body, *_last_in_table(facts, render), *to_do)
     if not is_wide:
         chart = run_chart_lines(entry, render, cells, _PAGE_CHART_ROWS, tells_usual=True)
         return *head, *happens, *_set_up_briefly(facts), *_foretold(facts, render), *chart
+    left = (*happens, *_usual(facts), *_last_good(facts, render))
     made = entry.schedule.created
-    set_up = (
+    right = (
         *_set_up(facts),
         *_foretold(facts, render),
         *((paragraph(render.time(made, entry.schedule), label="Made"),) if made else ()),
     )
-    chart = run_chart_lines(entry, render, cells, _WIDE_PAGE_CHART_ROWS)
+    chart = run_chart_lines(entry, render, cells, _WIDE_PAGE_CHART_ROWS, has_dates=True)
     gap = paragraph("")
-    return *head, *((gap,) if head else ()), *beside(happens, set_up, cells), gap, *chart, *((gap,) if chart else ())
+    return *head, *((gap,) if head else ()), *beside(left, right, cells), gap, *chart, *((gap,) if chart else ())
 
 
 def _last_in_table(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -69,6 +76,15 @@ def _last_in_table(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragra
     if last is None:
         return _last(facts, render)
     return (paragraph(why, Tone.BAD, label="Why", yields=True),) if (why := _reason(last)) else ()
+
+
+def _last_good(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
+    """The newest good run, where the last one is not that."""
+    good, last = facts.newest_good, facts.last_backup
+    if good is None or good is last or good.started is None:
+        return ()
+    when = f"{render.time(good.started, facts.schedule)}, {humanize.duration(render.now - good.started)} ago"
+    return (paragraph(when, label="Good"),)
 
 
 def _reason(run: Backup) -> str:
@@ -107,6 +123,8 @@ def _statement(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, 
     tone = severity_mark(facts.severity).tone if facts.severity is not None else Tone.PAUSED
     if facts.pause is not None:
         return (paragraph(f"Paused{_paused(facts, render)}.", tone, bold=True),)
+    if facts.invalid and facts.dialect is not None:
+        return (paragraph(f"Velero refuses it and makes no backups: {facts.invalid}.", tone, bold=True),)
     if facts.invalid or facts.overdue is not None or not faults:
         return ()
     outcome = OUTCOMES[facts.faults_in_a_row[0].phase]
@@ -116,12 +134,16 @@ def _statement(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, 
     return (Paragraph((span(told, tone, bold=True), span(f"{after}."))),)
 
 
+def _usual(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
+    usual = usual_length(facts.runs)
+    return (paragraph(humanize.duration(usual), label="Usual"),) if usual else ()
+
+
 def _set_up(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
     """How it is set up; what the rows above need goes first where there is no room."""
-    usual, skip = usual_length(facts.runs), facts.schedule.spec.skip_immediately
+    skip = facts.schedule.spec.skip_immediately
     place, kept = _kept(facts)
     lines = (
-        ("Usual", humanize.duration(usual) if usual else ""),
         ("Cron", _cron(facts)),
         ("Takes", _taken(facts)),
         ("Storage", f"{place}, {kept}"),
@@ -157,7 +179,13 @@ def _taken(facts: ScheduleFacts) -> str:
 def _kept(facts: ScheduleFacts) -> tuple[str, str]:
     """The place that its backups are written to, and how long they are kept."""
     template = facts.schedule.spec.template
-    return template.storage_location or "the default location", f"kept {humanize.duration_setting(template.ttl)}"
+    length = humanize.read_duration(template.ttl)
+    kept = (
+        f"kept {humanize.duration(length) if length else template.ttl}"
+        if template.ttl and length != timedelta()
+        else ""
+    )
+    return template.storage_location or "the default location", kept or "kept for the server's default time"
 
 
 def _run_table(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -226,18 +254,18 @@ def _running(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ..
     if facts.dialect is None:
         return _each_reading(facts, render)
     if facts.invalid:
-        return (paragraph(f"Velero refuses it and makes no backups: {facts.invalid}.", Tone.BAD),)
+        return ()
     if (late := facts.overdue) is not None:
-        since = f"Due since {render.time(late.since, schedule)}, {humanize.duration(now - late.since)} ago: "
-        return (Paragraph((span(since, Tone.BAD), span(f"{render.text(late.sentence, schedule)}."))),)
+        since = f"since {render.time(late.since, schedule)}, {humanize.duration(now - late.since)} ago: "
+        return (Paragraph((span(since, Tone.BAD), span(render.text(late.sentence, schedule))), "Due"),)
     run = facts.next_run
     if run is None:
         return ()
-    ahead = f"Next run {render.time(run, schedule)}, in {humanize.duration(run - now)}"
-    due = ahead if run >= now else f"Due since {render.time(run, schedule)}"
+    at = render.time(run, schedule)
+    label, when = ("Next", f"{at}, in {humanize.duration(run - now)}") if run >= now else ("Due", f"since {at}")
     if obstacle := facts.obstacle:
-        return (paragraph(f"{due}, {render.text(obstacle, schedule)}.", Tone.WARN),)
-    return (paragraph(f"{due}; {_is_created(facts, render, run)}."),)
+        return (paragraph(f"{when}, {render.text(obstacle, schedule)}", Tone.WARN, label=label),)
+    return (paragraph(f"{when}; {_is_created(facts, render, run)}", label=label),)
 
 
 def _is_created(facts: ScheduleFacts, render: RenderContext, run: datetime) -> str:
@@ -269,13 +297,13 @@ def _each_reading(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragrap
 def _last(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
     last, made = facts.last_backup, facts.last_backup_at
     if made is None and last is None:
-        return (paragraph("It has not made a backup yet."),)
+        return (paragraph("no backup yet", label="Last"),)
     if last is None:
         assert made is not None
         when = f"{render.time(made, facts.schedule)}, {humanize.duration(render.now - made)} ago"
-        return (paragraph(f"Last backup {when}; {facts.why_no_last}."),)
+        return (paragraph(f"{when}; {facts.why_no_last}", label="Last"),)
     status = last.status
     faults = f", {humanize.count(status.errors, 'error')}" if status.errors else ""
     warned = f", {humanize.count(status.warnings, 'warning')}" if status.warnings else ""
     why = f": {reason}" if (reason := _reason(last)) else ""
-    return (paragraph(f"Last backup {last.name}: {last.phase or 'New'}{faults}{warned}{why}"),)
+    return (paragraph(f"{last.name}: {last.phase or 'New'}{faults}{warned}{why}", label="Last"),)
