@@ -12,6 +12,7 @@ from textual.widget import Widget
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_registry import make_dialog
+from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.models.kinds import SCHEDULE, VELERO_DEPLOYMENT
@@ -71,6 +72,8 @@ async def test_every_dialog_shows_its_focused_field_and_its_buttons(
             assert isinstance(window, ActionDialog)
             await at.shown.app.push_screen(window)
             await at.shown.settle()
+            hints = [one.placeholder for one in window.query(Prompt) if one.placeholder]
+            assert all(one.startswith(("empty: ", "e.g. ")) for one in hints), (record.id, hints)
             for _ in window.focus_chain:
                 hidden += [f"{record.id}, {one}:\n{at.shown.text}" for one in unseen(at)]
                 await at.shown.press("tab")

@@ -170,7 +170,7 @@ async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is
         await at.see("Restore orders", "only pods and persistentvolumeclaims", "Target orders exists: 2 configmaps")
         await at.see("orders exists already: what is in it stays, what is missing is added", "[ Restore orders ]")
         into = at.dialog.query_one("#mapping", Prompt)
-        assert (into.value, into.placeholder) == ("", "orders itself; or: orders-restored")
+        assert (into.value, into.placeholder) == ("", "empty: orders itself; e.g. orders-restored")
         into.value = "orders-restored"
         await at.see("orders → orders-restored", "Target orders-restored: not yet", "[ Restore into orders-restored ]")
         assert at.writes == []

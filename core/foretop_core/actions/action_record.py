@@ -60,7 +60,7 @@ class TextField(msgspec.Struct, frozen=True):
 
     name: str
     label: str
-    placeholder: str
+    example: str
     read: Callable[[str], Any]
 
 

@@ -14,7 +14,7 @@ from foretop.dialogs.action_dialog import ActionDialog, DialogState
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop.widgets.prompt import Prompt
+from foretop.widgets.prompt import Prompt, hint
 from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.planners.acknowledging import (
     CHANGE,
@@ -121,7 +121,7 @@ class AcknowledgeDialog(FindingsDialog):
         self.replan()
 
     def fields(self) -> Iterable[Widget]:
-        yield DialogField("Reason", Prompt(placeholder="why it may wait, for the next shift", id="reason"))
+        yield DialogField("Reason", Prompt(placeholder=hint(example="known, disk swap on Monday"), id="reason"))
         yield DialogField("Known until", OptionCycler(_WORDS, "until", self.ascii))
         yield DialogField("Known to", OptionCycler((_FOR_ME, _FOR_ALL), "for", self.ascii))
 

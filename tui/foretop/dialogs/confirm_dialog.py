@@ -15,7 +15,7 @@ from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop.widgets.prompt import Prompt
+from foretop.widgets.prompt import Prompt, hint
 from foretop_core.actions.action_record import ActionRecord, ChoiceField, TextField
 from foretop_core.actions.plans import Plan, Planner, chosen
 from foretop_core.actions.unwatched_reads import serves_field
@@ -48,7 +48,7 @@ class ConfirmDialog(ActionDialog):
     def fields(self) -> Iterable[Widget]:
         for field in self.spec.fields:
             if isinstance(field, TextField):
-                yield DialogField(field.label, Prompt(placeholder=field.placeholder, id=field.name))
+                yield DialogField(field.label, Prompt(placeholder=hint(example=field.example), id=field.name))
             else:
                 labels = tuple(label for label, _ in field.options)
                 yield DialogField(field.label, OptionCycler(labels, field.name, self.ascii))

@@ -13,7 +13,7 @@ from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop.widgets.prompt import Prompt
+from foretop.widgets.prompt import Prompt, hint
 from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.planners.restores import (
     RestoreRequest,
@@ -84,10 +84,10 @@ class RestoreDialog(ActionDialog):
     def fields(self) -> Iterable[Widget]:
         offered = clean(", ".join(f"{old}:{new}" for old, new in self._offer.items()))
         space = clean(self.targets.namespace)
-        other = f"{space} itself; or: {beside(space)}" if space else ""
-        mapping = Prompt(placeholder=other or "from:to, from:to; empty: original namespace", id="mapping")
+        into = hint(f"{space} itself", beside(space)) if space else hint("where they were", "from:to, from:to")
+        mapping = Prompt(placeholder=into, id="mapping")
         mapping.value, mapping.cursor_position = offered, len(offered)
-        chosen = Prompt(placeholder="all in the backup; or: orders, ledger", id="namespaces")
+        chosen = Prompt(placeholder=hint("all in the backup", "orders, ledger"), id="namespaces")
         chosen.value, chosen.cursor_position = self.targets.namespace, len(self.targets.namespace)
         if len(self._copies) > 1:
             labels = [
@@ -97,11 +97,11 @@ class RestoreDialog(ActionDialog):
             copies.at = next((at for at, one in enumerate(self._copies) if one.name == self.keys[0].name), 0)
             yield DialogField("Copy", copies)
         yield DialogField("Namespaces", chosen)
-        yield DialogField("Resources", Prompt(placeholder="all; or: configmaps, secrets", id="resources"))
+        yield DialogField("Resources", Prompt(placeholder=hint("all", "configmaps, secrets"), id="resources"))
         yield DialogField("Into", mapping)
         yield DialogField("Existing", OptionCycler(_POLICIES, "existing", self.ascii))
         yield DialogField("Volumes", OptionCycler(_VOLUMES, "volumes", self.ascii))
-        yield DialogField("Name", Prompt(placeholder=restore_name(self.keys[0].name, self.opened), id="name"))
+        yield DialogField("Name", Prompt(placeholder=hint(restore_name(self.keys[0].name, self.opened)), id="name"))
 
     def _copy_label(self, copy: Backup) -> str:
         """`14 Nov 21:10Z, PartiallyFailed`; its name and its age are said below."""
@@ -116,7 +116,7 @@ class RestoreDialog(ActionDialog):
                 self._backup = copy
                 key = ObjectRef(self.keys[0].context, BACKUP.name, copy.namespace, copy.name)
                 self.targets = replace(self.targets, keys=(key,))
-                self.query_one("#name", Prompt).placeholder = restore_name(copy.name, self.opened)
+                self.query_one("#name", Prompt).placeholder = hint(restore_name(copy.name, self.opened))
 
     @property
     def is_impossible(self) -> bool:
@@ -237,10 +237,10 @@ class CreateScheduleDialog(ActionDialog):
     headline = "Create a schedule"
 
     def fields(self) -> Iterable[Widget]:
-        yield DialogField("Name", Prompt(placeholder="e.g. orders-nightly", id="name"))
-        yield DialogField("Cron", Prompt(placeholder="e.g. 30 2 * * *", id="cron"))
-        yield DialogField("Namespaces", Prompt(placeholder="all; or: orders, ledger", id="namespaces"))
-        yield DialogField("Kept for (TTL)", Prompt(placeholder="720h, Velero's default", id="ttl"))
+        yield DialogField("Name", Prompt(placeholder=hint(example="orders-nightly"), id="name"))
+        yield DialogField("Cron", Prompt(placeholder=hint(example="30 2 * * *"), id="cron"))
+        yield DialogField("Namespaces", Prompt(placeholder=hint("all", "orders, ledger"), id="namespaces"))
+        yield DialogField("Kept for (TTL)", Prompt(placeholder=hint("720h, Velero's default"), id="ttl"))
         snapshot = self.service.snapshot(self.keys[0].context)
         places = [one.name for one in snapshot.storage if one.namespace == self.keys[0].namespace]
         yield DialogField("Storage", OptionCycler(("the default", *places), "storage", self.ascii))

@@ -16,7 +16,7 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_frame import DialogText
 from foretop.dialogs.dialog_parts import NO_TABLE, DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop.widgets.prompt import Prompt
+from foretop.widgets.prompt import Prompt, hint
 from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.drill_run import (
     DrillResult,
@@ -177,9 +177,9 @@ class DrillDialog(ActionDialog):
     # Asking
 
     def fields(self) -> Iterable[Widget]:
-        yield DialogField("Into", Prompt(placeholder=drill_name(self._namespace, self.opened), id="into"))
+        yield DialogField("Into", Prompt(placeholder=hint(drill_name(self._namespace, self.opened)), id="into"))
         yield DialogField("Secrets", OptionCycler(_SECRETS, "secrets", self.ascii))
-        yield DialogField("Time limit", Prompt(placeholder=f"{USUAL_LIMIT} minutes", id="limit"))
+        yield DialogField("Time limit", Prompt(placeholder=hint(f"{USUAL_LIMIT} minutes"), id="limit"))
 
     def on_mount(self) -> None:
         self._look()

@@ -17,7 +17,7 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.terminal.editor import create_draft, run_editor
 from foretop.terminal.job_control import plain_terminal
-from foretop.widgets.prompt import Prompt
+from foretop.widgets.prompt import Prompt, hint
 from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.journal import default_path
 from foretop_core.actions.plan_executor import Outcome
@@ -39,10 +39,10 @@ from foretop_core.models.wire import as_json
 _SKIP = {"": "server default", "true": "yes", "false": "no"}
 _DEFAULT_STORAGE = "the default"
 _PROMPTS = (
-    ("schedule", "Cron", "e.g. 30 2 * * *"),
-    ("ttl", "Kept for (TTL)", "720h, Velero's default"),
-    ("included", "Namespaces", "all; or: orders, ledger"),
-    ("excluded", "Except", "none; or: kube-system"),
+    ("schedule", "Cron", hint(example="30 2 * * *")),
+    ("ttl", "Kept for (TTL)", hint("720h, Velero's default")),
+    ("included", "Namespaces", hint("all", "orders, ledger")),
+    ("excluded", "Except", hint("none", "kube-system")),
 )
 
 

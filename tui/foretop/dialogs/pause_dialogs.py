@@ -18,7 +18,7 @@ from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_frame import WIDE
 from foretop.dialogs.dialog_parts import DialogField, FieldPair, RadioList
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop.widgets.prompt import Prompt
+from foretop.widgets.prompt import Prompt, hint
 from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.planners.pausing import PauseRequest, end_as_typed, plan_pause, plan_unpause, read_end
@@ -181,9 +181,9 @@ class PauseDialog(ActionDialog):
         self.replan()
 
     def fields(self) -> Iterable[Widget]:
-        reason = Prompt(placeholder="for the next shift", id="reason")
-        end = "+2h, 04:30 or 2h" if self._again else "04:30 or 2h; a reminder"
-        until = Prompt(placeholder=end, id="until")
+        reason = Prompt(placeholder=hint(example="CHG-4711, disk swap"), id="reason")
+        end = "+2h, 04:30 or 2h" if self._again else "04:30 or 2h"
+        until = Prompt(placeholder=hint(example=end), id="until")
         reason.value, until.value = self._begun
         yield FieldPair(
             DialogField("Reason", reason, cells=_LABEL_CELLS), DialogField(" Until", until, cells=_LABEL_CELLS)

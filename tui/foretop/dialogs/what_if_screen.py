@@ -15,7 +15,7 @@ from textual.widgets import Input
 from foretop.dialogs.dialog_frame import DialogFrame, DialogText
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop.widgets.prompt import Prompt
+from foretop.widgets.prompt import Prompt, hint
 from foretop_core.background import in_thread
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError
@@ -88,16 +88,16 @@ class WhatIfScreen(DialogFrame):
 
     def fields(self) -> Iterable[Widget]:
         if self._schedule is not None:
-            cron = Prompt(placeholder="e.g. 30 2 * * *", id="cron")
+            cron = Prompt(placeholder=hint(example="30 2 * * *"), id="cron")
             cron.value = self._schedule.spec.schedule
             yield DialogField("Cron", cron)
             other = "not paused" if self._schedule.spec.paused else "paused"
             yield DialogField("Pause", OptionCycler((_AS_IT_IS, other), "paused", self.ascii))
-            yield DialogField("Times as long", Prompt(placeholder="1; e.g. 2 or 1.5", id="longer"))
-        yield DialogField("New schedule", Prompt(placeholder="none; e.g. audit=0 4 * * *, takes 10m", id="added"))
-        yield DialogField("Slots", Prompt(placeholder="as it is; e.g. 3", id="slots"))
-        yield DialogField("Velero stopped", Prompt(placeholder="never; e.g. 02:00-03:00", id="stopped"))
-        others = Prompt(placeholder="as they are; e.g. crm=30 3 * * *; mail=paused", id="others")
+            yield DialogField("Times as long", Prompt(placeholder=hint("1", "2 or 1.5"), id="longer"))
+        yield DialogField("New schedule", Prompt(placeholder=hint("none", "audit=0 4 * * *, takes 10m"), id="added"))
+        yield DialogField("Slots", Prompt(placeholder=hint("as it is", "3"), id="slots"))
+        yield DialogField("Velero stopped", Prompt(placeholder=hint("never", "02:00-03:00"), id="stopped"))
+        others = Prompt(placeholder=hint("as they are", "crm=30 3 * * *; mail=paused"), id="others")
         yield DialogField("Other schedules", others)
 
     def on_mount(self) -> None:

@@ -15,6 +15,11 @@ NARROWING = (("enter", "keep"), ("esc", "clear"), ("up down", "to the rows"), *E
 """What keys do in a filter."""
 
 
+def hint(empty: str = "", example: str = "") -> str:
+    """The text in an empty field, which nobody takes for a value: `empty: all; e.g. orders, ledger`."""
+    return "; ".join(f"{word} {text}" for word, text in (("empty:", empty), ("e.g.", example)) if text)
+
+
 class Prompt(Input):
     """The field: enter keeps the text, escape clears it, and up and down leave the field."""
 

@@ -129,7 +129,7 @@ EXTEND_BACKUP = ActionRecord(
     dialog=DialogSpec(
         "Extend the life of {}",
         "Extend",
-        fields=(TextField("request", "Keep", "+7d more; 30d from its start; or 2027-01-31", read_lifetime),),
+        fields=(TextField("request", "Keep", "+7d for more, 30d from its start, 2027-01-31", read_lifetime),),
         current=_current,
     ),
     commands=(CommandLine("backup extend", "foretop backup extend nightly-20261115010012 --ttl 2160h"),),
