@@ -193,14 +193,15 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         await at.see("volumes are restored (Velero's default)")
         assert "absent" not in at.shown.text
         await at.shown.press("tab", "tab", "ctrl+u")
-        await at.see("wiki exists already: what is in it stays, what is missing is added")
+        await at.see("Target wiki: it looks empty")
+        assert "exists already" not in at.shown.text
         await at.shown.press(*"wiki:", "tab")
         await at.see("'wiki:' is not a valid mapping (write from:to)")
         await at.shown.press("shift+tab")
         await at.paste("wiki-older")
         await at.see("Into wiki-older")
         await at.shown.press("ctrl+u", *"wiki")
-        await at.see("wiki exists already: what is in it stays, what is missing is added")
+        await at.see("Target wiki: it looks empty")
         await at.paste("-old")
         await at.see("Into wiki-old")
         await at.shown.press("tab", "right")

@@ -167,7 +167,7 @@ async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is
             at.box.storage.create(at.box.storage.kind("ConfigMap"), body)
         await command(at, "protection")
         await at.shown.press("slash", *"orders", "enter", "r")
-        await at.see("Restore orders", "only pods and persistentvolumeclaims", "Target orders exists: 2 configmaps")
+        await at.see("Restore orders", "only pods and persistentvolumeclaims", "Target orders: 2 configmaps")
         await at.see("orders exists already: what is in it stays, what is missing is added", "[ Restore orders ]")
         into = at.dialog.query_one("#mapping", Prompt)
         assert (into.value, into.placeholder) == ("", "empty: orders itself; e.g. orders-restored")

@@ -69,7 +69,7 @@ class RestoreDialog(ActionDialog):
         """The copies that the namespace can be brought back from, the newest first."""
         self._offer = self._offered()
         self._inside: dict[str, ExistingObjects | None] = {}
-        self._looked: set[str] = set()
+        """What is in each namespace that was looked at; None while it is counted."""
         self._places: tuple[str, ...] = ()
 
     def on_mount(self) -> None:
@@ -173,7 +173,7 @@ class RestoreDialog(ActionDialog):
         """Tells what is there already, target by target; where that may not be seen, the plan says so."""
         if self._is_looking:
             return [_LOOKING]
-        found = [f"{place} exists: {objects or _LOOKING}" for place, objects in self._inside.items()]
+        found = [f"{place}: {self._inside[place] or _LOOKING}" for place in self._places if place in self._inside]
         new = [place for place in self._places if self._there is not None and place not in self._there]
         return (
             [*found, f"{humanize.join(new)}: not yet; Velero creates {'it' if len(new) == 1 else 'them'}"]
@@ -185,25 +185,23 @@ class RestoreDialog(ActionDialog):
         self._take_copy()
         wanted = self._request()
         self._look_inside(wanted)
-        there = frozenset() if self._is_looking else self._there
+        empty = [place for place, found in self._inside.items() if found == ExistingObjects()]
+        there = frozenset() if self._is_looking else self._there and self._there.difference(empty)
         return lambda snapshot, items, now: plan_restore(snapshot, items, wanted, now, there)
 
     def _look_inside(self, wanted: RestoreRequest) -> None:
         """At each namespace that would be written to and exists, once."""
         self._places = targets(self._backup, wanted) if self._backup is not None else ()
         existing = [place for place in self._places if self._there is not None and place in self._there]
-        self._inside = {place: self._inside.get(place) for place in existing[:_MOST_LOOKED_INTO]}
-        for place in self._inside:
-            if place not in self._looked:
-                self._looked.add(place)
+        for place in existing[:_MOST_LOOKED_INTO]:
+            if place not in self._inside:
+                self._inside[place] = None
                 self._count_in(place)
 
     @work
     async def _count_in(self, place: str) -> None:
-        found = await existing_objects(self.service.client(self.keys[0].context), place)
-        if place in self._inside:
-            self._inside[place] = found
-            self.draw()
+        self._inside[place] = await existing_objects(self.service.client(self.keys[0].context), place)
+        self.replan()
 
     def _request(self) -> RestoreRequest:
         wanted = RestoreRequest(
