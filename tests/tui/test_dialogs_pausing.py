@@ -294,7 +294,7 @@ async def test_the_finding_of_a_window_that_is_over_offers_to_extend_it(
 ) -> None:
     async with stand("quiet", tmp_path, monkeypatch, size=MIDDLE) as at:
         hold(at, "mail", "wiki", until="2026-11-15T02:00:00Z")
-        await at.see("over, 2 still paused", "give it a later end (s)", "s change the pause of 2 schedules")
+        await at.see("over, 2 still paused", "set a later end (s)", "s change the pause", "enter open the schedules")
         await at.shown.press("s")
         await at.see("─ Change the pause of 2 schedules in ")
         await at.shown.press("tab", "ctrl+u", *"2h")

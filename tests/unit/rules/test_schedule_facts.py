@@ -258,7 +258,7 @@ def test_what_is_due_and_refused_is_counted_apart() -> None:
     later = schedule("later", "0 4 * * *", last="2026-11-14T04:00:03Z", paused=True)
     one = found(location("gone", "Unavailable"), lost, due, later, code="velero-all-paused")
     assert one.what == "all 3 paused, 2 overdue"
-    assert "2 backups would be created at once, 1 of them refused." in render(one.hits, NOW)
+    assert "without skip, 1 backup at once, 1 refused by Velero." in render(one.hits, NOW)
 
 
 # After a bulk action

@@ -42,21 +42,21 @@ def test_what_is_due_is_started_skipped_or_held_and_the_rest_is_not_due() -> Non
 
 
 @pytest.mark.parametrize(
-    ("found", "due", "told"),
+    ("found", "told"),
     [
-        (UnpauseCounts(not_due=8), 0, "no backup would be created at once"),
-        (UnpauseCounts(at_once=1, not_due=8), 1, "1 backup would be created at once"),
-        (UnpauseCounts(skipped=2, held=4), 6, "no backup would be created at once, 4 after a running backup"),
-        (UnpauseCounts(refused=2), 2, "2 backups would be created at once and refused"),
+        (UnpauseCounts(not_due=1), "It is not due: no backup starts at once."),
+        (UnpauseCounts(not_due=8), "None is due: no backup starts at once."),
+        (UnpauseCounts(at_once=1), "It is due: without skip, 1 backup at once."),
+        (UnpauseCounts(at_once=1, not_due=8), "1 of 9 is due: without skip, 1 backup at once."),
+        (UnpauseCounts(refused=2), "2 of 2 are due: without skip, 2 refused by Velero."),
         (
-            UnpauseCounts(1, 2, 4, 8, 16),
-            23,
-            "17 backups would be created at once, 16 of them refused, 4 after a running backup",
+            UnpauseCounts(3, held=4, not_due=8, refused=16),
+            "23 of 31 are due: without skip, 3 backups at once, 4 after a running backup, 16 refused by Velero.",
         ),
     ],
 )
-def test_the_fate_of_the_due_runs_is_said_in_numbers(found: UnpauseCounts, due: int, told: str) -> None:
-    assert (found.due, found.would_create) == (due, told)
+def test_the_fate_of_the_due_runs_is_said_in_numbers(found: UnpauseCounts, told: str) -> None:
+    assert found.unskipped == told
 
 
 @pytest.mark.parametrize("due", [DUE, NOT_DUE])

@@ -41,7 +41,6 @@ from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, sched
 from foretop_core.rules.sentences import Text, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.drawings import Piece
-from foretop_core.tables.text.terminal_text import clean
 
 _LABELS = {
     Choice.SKIP: "Skip what is due",
@@ -87,7 +86,8 @@ class UnpauseDialog(ActionDialog):
     def title_line(self) -> str:
         if not self.targets.window:
             return super().title_line
-        return f"Resume window {clean(self.targets.window)}: unpause {humanize.count(len(self.keys), self.noun)}"
+        how_many = humanize.count(len(self.keys), self.noun)
+        return plan_text.title(f"Resume window {{}}: unpause {how_many}", self.targets.window, self.cells)
 
     def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
         """Tells who paused it, when and why, and how much it missed; of several what becomes of what is due."""
@@ -283,14 +283,8 @@ def default_note(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[str
 def choice_summary(schedules: Sequence[ScheduleFacts], choice: Choice) -> str:
     """Sums up what a choice would do to several now, in half a line."""
     counts = count_unpause(schedules, choice)
-    parts = [
-        f"{humanize.count(counts.at_once, 'backup')}{_slots(schedules, counts.at_once)}" if counts.at_once else "",
-        f"{counts.skipped} {'skips' if counts.skipped == 1 else 'skip'} what is due" if counts.skipped else "",
-        f"{counts.held} after a running backup" if counts.held else "",
-        f"{counts.refused} refused by Velero" if counts.refused else "",
-        f"{counts.not_due} not due" if counts.not_due else "",
-    ]
-    return ", ".join(part for part in parts if part) or "none is paused"
+    fates = counts.fates(_slots(schedules, counts.at_once))
+    return ", ".join(filter(None, (fates, f"{counts.not_due} not due" if counts.not_due else ""))) or "none is paused"
 
 
 def _slots(schedules: Sequence[ScheduleFacts], at_once: int) -> str:

@@ -402,7 +402,7 @@ class WriteActions:
             self.host.app.push_screen(ChoicePicker("Resume which window", labels, ascii), chosen)
 
     def resume(self, context: str, window: PauseWindow) -> None:
-        self._open(UNPAUSE, ActionTargets(_keys(context, window), window=window.id))
+        self._open(UNPAUSE, ActionTargets(_keys(context, window), window=window.name))
 
     def change(self, context: str, window: PauseWindow) -> None:
         """Changes the reason or the end of a whole window, of what is still paused by foretop."""

@@ -15,6 +15,8 @@ _SHOWN_BY = {
     "queue-stalled": "queue",
     "velero-all-paused": "schedules",
     "velero-paused-overdue": "schedules",
+    "window-open": "schedules",
+    "window-overrun": "schedules",
 }
 """Findings that are not about one object, and the page that shows them better than a list of all that they touch."""
 _NAMES = {"queue": "the queue", "schedules": "the schedules", "pods": "the pods of Velero, with their logs"}

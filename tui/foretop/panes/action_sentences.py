@@ -23,7 +23,7 @@ _SENTENCES = {
     "jump": "go to {}",
     "prime": "{} in the primer",
     "results": "results of {}",
-    RESUME: "resume the window of {}",
+    RESUME: "resume the window",
     EXTEND_BACKUP.id: "extend the life of {}",
     **{item.id: item.hint for item in sorted(RECORDS, key=lambda item: not item.fetches) if item.hint},
 }

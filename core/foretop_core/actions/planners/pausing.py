@@ -280,7 +280,7 @@ CHANGE_PAUSE = ActionRecord(
     short="change pause",
     footer=EARLY,
     words=("extend", "window", "reason", "until"),
-    hint="change the pause of {}",
+    hint="change the pause",
     commands=(CommandLine("schedule pause", "foretop schedule pause daily --until +2h --yes"),),
 )
 UNPAUSE = ActionRecord(

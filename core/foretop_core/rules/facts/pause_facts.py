@@ -65,14 +65,24 @@ class UnpauseCounts(msgspec.Struct, frozen=True):
     def due(self) -> int:
         return self.at_once + self.skipped + self.held + self.refused
 
+    def fates(self, pace: str = " at once") -> str:
+        """`11 backups at once, 1 refused by Velero`: what becomes of the runs that are due."""
+        parts = (
+            f"{humanize.count(self.at_once, 'backup')}{pace}" if self.at_once else "",
+            f"{self.skipped} {'skips' if self.skipped == 1 else 'skip'} what is due" if self.skipped else "",
+            f"{self.held} after a running backup" if self.held else "",
+            f"{self.refused} refused by Velero" if self.refused else "",
+        )
+        return ", ".join(filter(None, parts))
+
     @property
-    def would_create(self) -> str:
-        """The fate of the due runs that are not skipped: `2 backups would be created at once, 1 of them refused`."""
-        created = self.at_once + self.refused
-        backups = humanize.count(created, "backup") if created else "no backup"
-        refused = " and refused" if not self.at_once else f", {self.refused} of them refused"
-        held = f", {self.held} after a running backup" if self.held else ""
-        return f"{backups} would be created at once{refused if self.refused else ''}{held}"
+    def unskipped(self) -> str:
+        """`12 of 38 are due: without skip, 11 backups at once, 1 refused by Velero.`, of counts without skip."""
+        is_one = self.due + self.not_due == 1
+        if not self.due:
+            return f"{'It is not' if is_one else 'None is'} due: no backup starts at once."
+        lead = "It is" if is_one else f"{self.due} of {self.due + self.not_due} {'is' if self.due == 1 else 'are'}"
+        return f"{lead} due: without skip, {self.fates()}."
 
 
 class PauseSummary(msgspec.Struct, frozen=True):

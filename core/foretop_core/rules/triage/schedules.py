@@ -223,8 +223,6 @@ def _pause_finding(
         sentence(f" Window of {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
         for one in pause_windows(items)
     ]
-    are = "is" if counts.due == 1 else "are"
-    at_once = f"{counts.due} of {len(items)} {are} due; unpaused without skip, {counts.would_create}."
     them = "it" if len(items) == 1 else "them"
     return Finding(
         code,
@@ -237,7 +235,7 @@ def _pause_finding(
             f"Unpause {them} when the work is done", Key("unpause"), "; skip if an immediate backup would be a problem."
         ),
         tuple(snapshot.ref(schedule) for schedule in items),
-        hits=at_once if counts.due else "",
+        hits=counts.unskipped if counts.due else "",
     )
 
 
@@ -257,23 +255,22 @@ def _paused_since(facts: ScheduleFacts) -> datetime | None:
 def overrun_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Windows that should have ended: nothing resumes by itself."""
     for window in ended_windows(snapshot.schedules, now):
-        late = window.overrun(now)
-        if late is None:
-            continue
         names = humanize.join([schedule.name for schedule in window.schedules])
-        lead = sentence(f"{names} should have been resumed ", late, " ago.")
+        are = "is" if len(window.schedules) == 1 else "are"
+        evidence = sentence(f"{names} {are} still paused, ", window.told, ".")
         what = f"over, {len(window.schedules):,} still paused"
-        since, do = window.pause.until, "Resume the window if the work is done"
-        yield _window_finding(WINDOW_OVERRUN, Severity.WARNING, snapshot, window, since, what, lead, do, now)
+        since, do = window.pause.until, "Resume it if the work is done"
+        yield _window_finding(WINDOW_OVERRUN, Severity.WARNING, snapshot, window, since, what, evidence, do, now)
 
 
 def _open_window(snapshot: ClusterSnapshot, window: PauseWindow, now: datetime) -> Finding:
     names = humanize.join([schedule.name for schedule in window.schedules])
     end = sentence(", to resume ", window.pause.until) if window.pause.until is not None else ", no end"
     what = sentence(f"{len(window.schedules):,} paused", end)
-    lead = f"{names} {'makes' if len(window.schedules) == 1 else 'make'} no backup until resumed."
-    since, do = window.pause.since, "Resume the window when the work is done"
-    return _window_finding(WINDOW_OPEN, Severity.NOTE, snapshot, window, since, what, lead, do, now)
+    make = "makes" if len(window.schedules) == 1 else "make"
+    evidence = sentence(f"{names} {make} no backup until resumed. Paused ", window.told, ".")
+    since, do = window.pause.since, "Resume it when the work is done"
+    return _window_finding(WINDOW_OPEN, Severity.NOTE, snapshot, window, since, what, evidence, do, now)
 
 
 def _window_finding(
@@ -283,24 +280,21 @@ def _window_finding(
     window: PauseWindow,
     since: datetime | None,
     what: Text,
-    lead: Text,
+    evidence: Text,
     do: str,
     now: datetime,
 ) -> Finding:
-    counts = count_unpause((schedule_facts(snapshot, item, now) for item in window.schedules), Choice.LEAVE)
-    are = "is" if counts.due == 1 else "are"
+    counts = count_unpause((schedule_facts(snapshot, item, now) for item in window.schedules), Choice.DO_NOT_SKIP)
     return Finding(
         code,
         severity,
         _window_ref(snapshot, window),
         since,
         what,
-        sentence(lead, " Paused ", window.told, "."),
-        sentence(do, Key("resume"), ", or give it a later end", Key("change-pause"), "."),
+        evidence,
+        sentence(do, Key("resume"), ", or set a later end", Key("change-pause"), "."),
         tuple(snapshot.ref(schedule) for schedule in window.schedules),
-        hits=f"{counts.due} of {len(window.schedules)} {are} due; resumed now, {counts.would_create}."
-        if counts.due
-        else "",
+        hits=counts.unskipped,
         called=window.name,
     )
 
