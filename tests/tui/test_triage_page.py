@@ -35,6 +35,16 @@ async def test_nothing_can_be_written_from_a_finding_about_the_server_itself(
         assert not at.has_dialog
 
 
+async def test_the_fate_of_what_a_dead_server_was_running_is_told_beside_its_schedule_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("dead", tmp_path, monkeypatch) as at:
+        fate = "Velero marks it Failed when it starts again"
+        await at.see(fate)
+        await at.go("2", at.key(SCHEDULE, "etcd-hourly"))
+        await at.see("Last backup etcd-hourly-", f"InProgress; {fate}")
+
+
 async def test_enter_on_a_server_without_a_pulse_shows_its_pods_and_escape_comes_back() -> None:
     silent = location(checked="02:20:03", synced="02:20:03")
     waiting = backup("first", "Queued", created="02:30:00", queuePosition=1)

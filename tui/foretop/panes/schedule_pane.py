@@ -306,4 +306,6 @@ def _last(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
     faults = f", {humanize.count(status.errors, 'error')}" if status.errors else ""
     warned = f", {humanize.count(status.warnings, 'warning')}" if status.warnings else ""
     why = f": {reason}" if (reason := _reason(last)) else ""
-    return (paragraph(f"{last.name}: {last.phase or 'New'}{faults}{warned}{why}", label="Last"),)
+    server = render.server(last.namespace)
+    fate = f"; {server.fate_of_running()}" if server.is_silent and last.phase == "InProgress" else ""
+    return (paragraph(f"{last.name}: {last.phase or 'New'}{faults}{warned}{why}{fate}", label="Last"),)
