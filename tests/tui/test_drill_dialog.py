@@ -127,7 +127,11 @@ async def test_what_is_kept_is_a_finding_whose_key_offers_it_object_by_object(
             await at.see("Delete what the drill left", "Internal error in foretop: RuntimeError")
             await at.shown.press("escape")
         await at.shown.press("ctrl+d")
-        await at.see("Delete what the drill left", "left alone", "with foretop", "choose what to delete")
+        await at.see("Delete what the drill left", "with foretop", "configmap openshift-adp/legacy-trial is deleted")
+        assert "left alone" not in at.shown.text
+        for kind in ("restore", "configmap", "namespace"):
+            at.dialog.query_one(f"#{kind}", OptionCycler).action_turn(1)
+        await at.see("left alone", "Nothing is deleted")
         at.dialog.query_one("#confirm", Prompt).value = "legacy-trial"
         await at.send()
         assert left(at) == {"Namespace", "ConfigMap", "Restore"}

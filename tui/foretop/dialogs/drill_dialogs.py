@@ -359,12 +359,12 @@ def _toast(app: App[Any]) -> Callable[[DrillProgress], None]:
     return tell
 
 
-_CHOICES = ("left alone", "deleted")
+_DELETED = "deleted"
 _GOING = "Its drill is still going, or was a few minutes ago: it deletes that itself."
 
 
 class DrillCleanupDialog(ActionDialog):
-    """Offers what is left of one drill; to leave each object alone is the default."""
+    """Offers to delete what is left of one drill and is proven; each object can be left alone."""
 
     verb = "Delete"
     headline = "Delete what the drill left: {}"
@@ -384,7 +384,7 @@ class DrillCleanupDialog(ActionDialog):
 
     def fields(self) -> Iterable[Widget]:
         for kind in DELETED_IN_ORDER:
-            yield DialogField(kind, OptionCycler(_CHOICES, kind.lower(), self.ascii))
+            yield DialogField(kind, OptionCycler((_DELETED, "left alone"), kind.lower(), self.ascii))
 
     def on_mount(self) -> None:
         self._show_choices()
@@ -424,7 +424,7 @@ class DrillCleanupDialog(ActionDialog):
         chosen = tuple(
             step
             for kind, step in self._steps().items()
-            if self.query_one(f"#{kind.lower()}", OptionCycler).value == _CHOICES[1]
+            if self.query_one(f"#{kind.lower()}", OptionCycler).value == _DELETED
         )
         plan = Plan(self.record, self.service.now(self._cluster), chosen)
         return TrackedPlan(plan, tuple(step.target for step in chosen))
@@ -455,7 +455,7 @@ class DrillCleanupDialog(ActionDialog):
         return PlanTable((), (PlanColumn("KIND", 14), PlanColumn("RESULT")), rows)
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
-        return [] if plan.steps or not self._steps() else [paragraph("Nothing is deleted yet: choose what to delete.")]
+        return [] if plan.steps or not self._steps() else [paragraph("Nothing is deleted: all of it is left alone.")]
 
     def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
         return plan_text.written_lines("; ".join(step.changes[0] for step in plan.steps), self.cells, copies=copies)
