@@ -350,6 +350,7 @@ async def test_after_a_refusal_of_the_server_the_form_is_there_with_what_was_typ
         at.before_write = refuse
         await at.send()
         await at.see(" failed: spec: a webhook would not have it. Nothing was changed.", "[ Cancel ]")
+        assert at.shown.text.count("webhook") == 1
         assert [prompt.value for prompt in at.dialog.query(Prompt)] == before
         assert "Repeat" not in at.shown.text
         await at.send()

@@ -481,9 +481,10 @@ async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated(
         await at.see("Unpause 3 schedules", "2 of these are hidden by the filter", "3 skip what is due")
         at.before_write = refuse
         await at.send()
-        await at.see("2 of 3 done, 1 not.", "✗ mail-30m failed: a webhook would not have it", "[ Repeat for the rest ]")
+        await at.see("2 of 3 done, 1 not.", "mail-30m: failed: a webhook would not have it.", "[ Repeat for the rest ]")
         assert [key.name for key in at.shown.table.marked] == ["mail-30m"], "what was done is not marked any more"
         await at.see("1 stays marked: the next key is about it.")
+        assert at.shown.text.count("webhook") == 1
         assert at.shown.app.told[-1][1].startswith("2 of 3 done; not mail-30m: ")
         await at.send()
         await at.see("Unpause mail-30m", "spec.paused true → false")
@@ -514,8 +515,9 @@ async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly
         assert notes[PAUSED_WHY] == "upgrade"
         assert "maria" in notes[PAUSED_BY]
         assert notes[PAUSED_BATCH] == at.object("Schedule", "mail")["metadata"]["annotations"][PAUSED_BATCH]
-        await at.shown.press("enter", "ctrl+\\")
-        await at.shown.press("U")
+        await at.shown.press("enter", "ctrl+\\", "m")
+        await at.see("2 Schedules in openshift-adp (mail and etcd) done: spec.paused false → true")
+        await at.shown.press("escape", "U")
         await at.see("Resume window", "unpause 2 schedules", "Window since", "by maria", ": upgrade; meant until")
         await at.send()
         await at.shown.until(lambda: not schedule(at, "etcd")["paused"] and not schedule(at, "mail")["paused"])

@@ -20,6 +20,7 @@ def _found(text: str) -> list[str]:
 
 def test_the_palette_knows_the_words_of_other_tools() -> None:
     assert {"do resume", "do unpause"} <= set(_found("resume"))
+    assert _found("resume window") == ["do resume"]
     assert "do pause" in _found("stop")
     assert "do create-schedule" in _found("new")
     assert "do back-up-now" in _found("backup now")

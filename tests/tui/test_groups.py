@@ -93,7 +93,9 @@ async def test_enter_folds_a_group_and_opens_it_again() -> None:
         assert shown.names() == ["", "features", "", "", "cms"]
         assert "▸ team-pay  2  1 running  1 waiting" in _heads(shown)
         assert shown.table.cursor == _head("team-pay")
+        assert "enter unfold" in shown.footer
         await shown.press("enter")
+        assert "enter fold" in shown.footer
         assert shown.names() == ["", "features", "", "orders-db", "ledger", "", "cms"]
 
 

@@ -115,7 +115,7 @@ async def test_the_command_lists_the_windows_and_leads_to_the_schedules_of_one()
 async def test_without_a_window_the_command_says_so() -> None:
     async with screen(FilledSource([location(), schedule("audit", paused=True)])) as shown:
         await shown.press("colon", *"windows", "enter")
-        told = "No pause of foretop; 1 paused otherwise (1 by somebody): u on page 2 unpauses"
+        told = "No pause of foretop: 1 by somebody; u on page 2 unpauses"
         await shown.until(lambda: told in str(shown.app.told))
 
 
@@ -132,4 +132,4 @@ async def test_the_key_that_resumes_says_on_triage_who_has_paused_what_no_window
     async with screen(FilledSource([location(), schedule("audit", paused=True)])) as shown:
         shown.source.clusters = {"prod-eu": None}  # type: ignore[dict-item]  # nothing is written
         await shown.press("U")
-        assert shown.app.told[-1][1].startswith("No pause of foretop; 1 paused otherwise (1 by somebody)")
+        assert shown.app.told[-1][1].startswith("No pause of foretop: 1 by somebody;")

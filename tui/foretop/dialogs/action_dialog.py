@@ -439,9 +439,13 @@ class ActionDialog(DialogFrame):
 
     def show_notice(self, text: str) -> bool:
         """Not what the result says already: that is for the list of messages."""
-        told = self.plan_run.told if self.plan_run is not None else ()
-        said = (one.brief for report in told if (one := self.service.undone.get(report.result.step.target)) is not None)
-        return any(brief in text for brief in said) or super().show_notice(text)
+        plan_run = self.plan_run
+        if plan_run is None:
+            return super().show_notice(text)
+        undone = [self.service.undone.get(report.result.step.target) for report in plan_run.told]
+        said = [one.brief for one in undone if one is not None]
+        is_told = text == clean(plan_text.summary(plan_run.told, plan_run.problem))
+        return is_told or any(brief in text for brief in said) or super().show_notice(text)
 
     def _unwatched(self, plan_run: PlanRun) -> Iterator[Paragraph]:
         """Tells of which it is not known whether somebody puts them back."""

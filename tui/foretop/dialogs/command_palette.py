@@ -97,15 +97,19 @@ class CommandPalette(SearchModal[str]):
 
 
 def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
-    """Names that begin so first, then names and titles that have it in them; the command of a word that is typed."""
+    """Names that begin so first, then those with each word in names or title; the command of a word that is typed."""
     wanted = text.strip().lower()
     if not wanted:
         return list(entries)
     verb, space, _ = text.lstrip().lower().partition(" ")
     if space and (taking := [entry for entry in entries if f"{verb} " in entry.names]):
         return taking
-    has = [entry for entry in entries if wanted in entry.title.lower() or any(wanted in n for n in entry.names)]
+    has = [entry for entry in entries if all(word in _searched(entry) for word in wanted.split())]
     return list(dict.fromkeys([*_meant(entries, wanted), *_beginning(entries, wanted), *has]))
+
+
+def _searched(entry: PaletteEntry) -> str:
+    return " ".join((*entry.names, entry.title.lower()))
 
 
 def is_command(entries: Sequence[PaletteEntry], text: str) -> bool:

@@ -227,13 +227,19 @@ def outcome(told: Sequence[StepReport]) -> list[Paragraph]:
 
 
 def outcome_table(told: Sequence[StepReport]) -> PlanTable:
-    """The result of each, those that were not done first."""
+    """The result of each, those that were not done first; a reason that they share stands above."""
     if len(told) < 2:
         return NO_TABLE
     ordered = sorted(told, key=lambda one: _WORST_FIRST.index(_mark(one)))
+    reasons = {_result(one) for one in told if one.result.outcome is not Outcome.DONE}
     rows = tuple(
-        (Piece(_mark(one).value, _mark(one).tone), Piece(one.result.step.target.name), Piece(_result(one)))
+        (
+            Piece(_mark(one).value, _mark(one).tone),
+            Piece(one.result.step.target.name),
+            Piece(one.result.outcome.value if {result} == reasons else result),
+        )
         for one in ordered
+        for result in (_result(one),)
     )
     size = min(40, max(24, *(width(clean(row[1].text)) for row in rows)))
     return PlanTable((), (PlanColumn("", 1), PlanColumn("NAME", size), PlanColumn("RESULT")), rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import pairwise
+from itertools import groupby, islice, pairwise
 from typing import ClassVar
 
 from textual.app import App, ComposeResult
@@ -23,6 +23,8 @@ from foretop_core.tables.text.explanations import EXPLANATIONS, Explanation
 from foretop_core.tables.text.terminal_text import clean
 
 _TITLE = "Topics, as foretop explain prints them"
+_MOST_WRITES = 20
+"""So many of the last are listed with the messages; `foretop journal` has all."""
 
 
 class ExplanationScreen(TextModal):
@@ -131,8 +133,17 @@ class MessagesScreen(TextModal):
         said += [_line(at, text) for at, text in self._told] or [paragraph("No messages yet.")]
         if self._writes:
             said += [paragraph(""), paragraph("Sent by you, newest first", bold=True)]
-            said += [_line(_at(entry.at, self._now), _write(entry)) for entry in self._writes]
+            together = groupby(self._writes, key=_alike)
+            said += [self._sent(list(entries)) for _, entries in islice(together, _MOST_WRITES)]
         self.query_one(TextPane).show(said)
+
+    def _sent(self, entries: Sequence[JournalEntry]) -> Paragraph:
+        """Tells a write to one object, or the same one to several one after the other."""
+        kind, place, result, what = _alike(entries[0])[1:]
+        names = humanize.join([entry.name for entry in entries])
+        some = f"{humanize.count(len(entries), kind)} in {place} ({names})"
+        which = some if len(entries) > 1 else f"{kind} {place}/{names}"
+        return _line(_at(entries[0].at, self._now), f"{which} {result}{what}")
 
 
 def _line(at: str, text: str) -> Paragraph:
@@ -147,10 +158,10 @@ def _at(written: str, now: datetime) -> str:
         return written
 
 
-def _write(entry: JournalEntry) -> str:
+def _alike(entry: JournalEntry) -> tuple[str, ...]:
+    """The cluster, kind and namespace of the object, how it ended and what was changed."""
     changes = change_lines(entry.method, entry.patch, entry.before)
-    what = f": {changes[0]}" if changes else ""
-    return f"{entry.kind} {entry.namespace}/{entry.name} {entry.result}{what}"
+    return entry.context, entry.kind, entry.namespace, entry.result, f": {changes[0]}" if changes else ""
 
 
 class UpgradeScreen(TextModal):

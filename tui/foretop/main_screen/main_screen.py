@@ -58,13 +58,16 @@ _OF_RUN = {"open": "open the run", "results": "results"}
 """On the page of an object: what leads to a run or to what failed in it."""
 
 
-def footer_hints(offered: Iterable[Action], page_id: str, can_go_back: bool) -> KeyHints:
+def footer_hints(offered: Iterable[Action], page: Page, can_go_back: bool) -> KeyHints:
     """The actions that are offered, in the words of the page that is shown."""
-    actions = footer_order(_in_words_of_here(action, page_id, can_go_back) for action in offered)
+    actions = footer_order(_in_words_of_here(action, page, can_go_back) for action in offered)
     return tuple((action.shown, action.short or action.title) for action in actions)
 
 
-def _in_words_of_here(action: Action, page_id: str, can_go_back: bool) -> Action:
+def _in_words_of_here(action: Action, page: Page, can_go_back: bool) -> Action:
+    page_id = page.page_id
+    if action.id == "fold" and page.is_folded:
+        return replace(action, short="unfold")
     if action.id == "group" and page_id == "nonadmin":
         return replace(action, footer=_WHERE_TENANTS_ARE)
     if action.id in _DELETED_BY_HAND and page_id == "nonadmin":
@@ -440,7 +443,7 @@ class MainScreen(Screen[None]):
         if self.page is None:
             return ()
         shown = [one for one in self.offered() if one.id != RESUME or self.write_actions.is_about_window]
-        return self.page.ways_of_typing() or footer_hints(shown, self.current, self.can_go_back)
+        return self.page.ways_of_typing() or footer_hints(shown, self.page, self.can_go_back)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leaves the key of an action that nobody carries out here to the next one that has it."""

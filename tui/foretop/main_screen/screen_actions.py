@@ -104,8 +104,6 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
 
 _BY_NAME_ALONE = frozenset({"windows", "upgrade", "handover", "messages"})
 """Actions of the first lines of the palette: few know their keys, or they have none."""
-_MOST_WRITES = 20
-"""So many of the last are listed with the messages; `foretop journal` has all."""
 
 # Deferred imports: the hand-over and the export are loaded when they are first asked for.
 
@@ -252,7 +250,7 @@ class ScreenActions:
             told.append(("", str(problem)))
         state = self.host.state
         contexts, now = (state.contexts, state.clock()) if state is not None else ((), datetime.now(UTC))
-        writes = [entry for entry in entries if entry.context in contexts][-_MOST_WRITES:]
+        writes = [entry for entry in entries if entry.context in contexts]
         self.host.app.push_screen(MessagesScreen(told, writes, now, self.host.display_options.ascii))
 
     def do_palette(self) -> None:

@@ -438,10 +438,9 @@ def why_no_window(state: DashboardState) -> str:
     ]
     if not paused:
         return "No schedule is paused"
-    by = Counter(one.who or "by somebody" for one in paused).most_common(3)
+    by = Counter(one.who or "by somebody" for one in paused).most_common(2)
     who = ", ".join(f"{count} {whom}" for whom, count in by)
-    where = f"{key_name(UNPAUSE.id)} on page {page_key('schedules')}"
-    return f"No pause of foretop; {len(paused)} paused otherwise ({who}): {where} unpauses"
+    return f"No pause of foretop: {who}; {key_name(UNPAUSE.id)} on page {page_key('schedules')} unpauses"
 
 
 def _keys(context: str, window: PauseWindow) -> tuple[ObjectRef, ...]:

@@ -119,6 +119,11 @@ class Page(Widget):
         """True if one of its own actions would do something now."""
         return True
 
+    @property
+    def is_folded(self) -> bool:
+        """True if the cursor is on the head of a group whose rows are hidden."""
+        return False
+
     def ways_of_typing(self) -> KeyHints:
         """The keys that work while a field of it is typed in; none where no field is."""
         return ()

@@ -351,6 +351,10 @@ class TablePage(FilterablePage):
             return bool(self.table.marked)
         return True
 
+    @property
+    def is_folded(self) -> bool:
+        return self.table.head is not None and self.table.head.folded
+
     def action_scroll_pane(self, by: int) -> None:
         self.pane.scroll_lines(by)
 
