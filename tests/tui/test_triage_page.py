@@ -42,7 +42,7 @@ async def test_the_fate_of_what_a_dead_server_was_running_is_told_beside_its_sch
         fate = "Velero marks it Failed when it starts again"
         await at.see(fate)
         await at.go("2", at.key(SCHEDULE, "etcd-hourly"))
-        await at.see("Last backup etcd-hourly-", f"InProgress; {fate}")
+        await at.see("Last etcd-hourly-", f"InProgress; {fate}")
 
 
 async def test_enter_on_a_server_without_a_pulse_shows_its_pods_and_escape_comes_back() -> None:
