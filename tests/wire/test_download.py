@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import gzip
 import ssl
 from collections.abc import AsyncIterator, Callable
@@ -229,6 +230,15 @@ async def test_a_name_that_is_not_known_is_told_in_the_words_of_the_resolver() -
     with pytest.raises(DownloadFailed, match=r"The storage at store\.invalid cannot be reached") as caught:
         await got("http://store.invalid/log.gz?sig=canary")
     assert " " in caught.value.why, "words, and not the name of a class"
+
+
+async def test_a_firewall_of_this_machine_is_told_in_the_words_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refused(*_arguments: object, **_options: object) -> None:
+        raise PermissionError(errno.EPERM, "Connect call failed ('192.0.2.1', 443)")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", refused)
+    with pytest.raises(DownloadFailed, match="cannot be reached: operation not permitted"):
+        await got("http://192.0.2.1/log.gz?sig=canary")
 
 
 async def test_an_error_without_words_of_the_system_is_named_by_its_kind() -> None:

@@ -483,6 +483,7 @@ def test_doctor_prints_the_uid_and_what_protects_the_cluster(place: Place, capsy
     printed = capsys.readouterr().out
     assert f"cluster: clusterUid: {place.uid}" in printed
     assert "protection: dev is the cluster of prod, which is marked production; prod is to be typed" in printed
+    assert "set contexts.dev" not in printed
     run(["doctor", "--context", "prod"])
     assert f"set contexts.prod.clusterUid: {place.uid}" in capsys.readouterr().out
     place.config.write_text("contexts: {elsewhere: {production: true}}\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import fcntl
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -327,6 +329,14 @@ def test_a_folder_that_cannot_be_written_is_one_error(tmp_path: Path) -> None:
     assert held.read() == {}
     with pytest.raises(ForetopError, match="cannot be written: file exists"):
         held.add([request().of(late(), NOW, "prod")], NOW)
+
+
+def test_a_file_that_another_process_has_locked_is_told_as_such(tmp_path: Path) -> None:
+    held = AcknowledgementFile(tmp_path / "acknowledged.jsonl", lock_limit=0.05)
+    with Path(f"{held.path}.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(ForetopError, match="another process has locked it"):
+            asyncio.run(held.add_in_thread([request().of(late(), NOW, "prod")], NOW))
 
 
 # Among the findings

@@ -226,6 +226,12 @@ def test_a_run_that_the_new_minute_would_make_at_once_is_skipped() -> None:
     assert [one.due for one in runs] == [datetime(2026, 11, 16, 2, tzinfo=UTC) + timedelta(minutes=shift.minutes)]
 
 
+def test_a_run_that_the_new_minute_would_make_in_this_second_is_skipped_too() -> None:
+    server = _server({"first": ("50 19 * * *", 5), "second": ("50 19 * * *", 30)})
+    (shift,) = _spread(server, "19:30-20:30").shifts
+    assert (shift.after, shift.skips) == ("0 20 * * *", True)
+
+
 def _warm_up(name: str, cron: str, primer: str = "") -> PreScaledCronJob:
     spec = {"warmUpTimeMins": 10, "primerSchedule": primer, "cronJob": {"spec": {"schedule": cron}}}
     meta = {"name": name, "namespace": "jobs", "creationTimestamp": "2026-11-01T00:00:00Z"}

@@ -106,6 +106,14 @@ def test_a_kind_is_listed_once_all_its_watches_have_been_live(states: tuple[Watc
     assert not registry.is_listed("other", BACKUP)
 
 
+def test_the_first_list_of_a_kind_is_waited_for_and_not_that_of_the_volumes_of_one_run() -> None:
+    registry = registry_of((BACKUP, LIVE), (NAB, SYNCING))
+    assert registry.awaits_lists("prod")
+    registry.report(WatchScope("prod", NAB), WatchHealth(LIVE, NOW))
+    registry.report(WatchScope("prod", DATA_UPLOAD, selector="velero.io/backup-name=a"), WatchHealth(SYNCING, NOW))
+    assert not registry.awaits_lists("prod")
+
+
 @pytest.mark.parametrize("place", range(1, len(LEAST_GRAVE_FIRST)))
 def test_a_cluster_is_in_the_gravest_state_of_its_watches(place: int) -> None:
     lesser, graver = LEAST_GRAVE_FIRST[place - 1 : place + 1]

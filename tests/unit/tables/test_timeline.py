@@ -324,6 +324,15 @@ def test_the_timeline_updates_only_for_changes_that_affect_a_lane() -> None:
     assert [one.name for one in timeline.order] == ["aa", "b", "c"]
 
 
+def test_the_lane_of_a_cron_job_is_beside_the_velero_of_its_own_cluster() -> None:
+    store = filled(schedule("a", "5 * * * *"))
+    store.fill("test", [schedule("b", "5 * * * *"), prescaled("0 6 * * *", 10)], ManualClock(NOW))
+    timeline = TimelineModel(store, ("prod", "test"))
+    assert timeline.server_of(ObjectRef("test", PRESCALED.name, "batch", "orders")) == ("test", "velero")
+    assert timeline.server_of(ObjectRef("gone", PRESCALED.name, "batch", "orders")) is None
+    assert timeline.server_of(None) == ("prod", "velero")
+
+
 def test_a_volume_that_begins_to_move_is_foreseen_from_and_its_bytes_are_not() -> None:
     """Before its first byte nobody knows when its run ends; the bytes move that end a little."""
     store = filled(schedule("a", "5 * * * *"))

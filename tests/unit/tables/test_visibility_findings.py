@@ -60,6 +60,14 @@ def test_an_expired_login_is_reported_with_how_to_sign_in() -> None:
     assert found.code == "velero-signed-out"
 
 
+def test_a_fault_of_foretop_names_what_it_hides_and_quotes_the_latest() -> None:
+    first, latest = (replace(ago(60), error=error, is_fault=True) for error in ("KeyError: 'a'", "TypeError: b"))
+    ended = health((WatchScope("prod", BACKUP), first), (WatchScope("prod", NAB), latest))
+    (found,) = visibility_findings("prod", ended, NOW)
+    assert (found.code, found.raw) == ("watch-failed", "TypeError: b")
+    assert "the watch of backups.velero.io" in render(found.evidence, NOW)
+
+
 def test_a_cluster_without_any_watch_yet_has_no_counts_and_no_finding() -> None:
     new = health()
     assert (new.synced, new.watches, new.unreadable, new.polled, new.polled_every) == (0, 0, 0, 0, 0.0)
