@@ -30,11 +30,19 @@ _AT_A_TIME = 1000
 """Lines that are decoded together: one by one takes five times as long."""
 
 
-class LogText(Sequence[str]):
-    """Decodes a line when it is asked for: a million str take three times the room of their bytes."""
+_SUBJECT = re.compile(rb" (?:backup|restore)=[^\s\"]+")
+"""The object that a line is about, as logrus writes it."""
 
-    def __init__(self, text: bytes | bytearray) -> None:
+
+class LogText(Sequence[str]):
+    """Decodes a line when it is asked for: a million str take three times the room of their bytes.
+
+    `left_out` is in none of its lines.
+    """
+
+    def __init__(self, text: bytes | bytearray, left_out: str = "") -> None:
         self._text = text
+        self._left_out = left_out
         self._ends = array("I", (found.start() for found in re.finditer(rb"\n", text)))
         if text and not text.endswith(b"\n"):
             self._ends.append(len(text))
@@ -43,6 +51,15 @@ class LogText(Sequence[str]):
     def size(self) -> int:
         """Bytes."""
         return len(self._text)
+
+    def without_subject(self) -> LogText:
+        """The lines without `backup=velero/nightly`, where none of them names another: a title says it once."""
+        found = _SUBJECT.search(self._text)
+        if found is None:
+            return self
+        named = self._text.count(found[0].partition(b"=")[0] + b"=")
+        same = sum(1 for _ in re.finditer(re.escape(found[0]) + rb"(?!\S)", self._text))
+        return LogText(self._text, found[0].decode("utf-8", "replace")) if same == named else self
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -66,6 +83,8 @@ class LogText(Sequence[str]):
         """Some of the lines; what is not UTF-8 ends where its line ends."""
         start = self._ends[first - 1] + 1 if first else 0
         part = self._text[start : self._ends[stop - 1]].decode("utf-8", "replace")
+        if self._left_out:
+            part = part.replace(self._left_out, "")
         return [line.rstrip("\r") for line in part.split("\n")]
 
 
@@ -171,10 +190,17 @@ class RunLog(msgspec.Struct, frozen=True):
     why: str = ""
     levels: tuple[LogLevel, ...] = ()
     """Of each line, where they were looked for."""
+    brief_lines: Sequence[str] = ()
+    """The lines for a screen that names their object in its title, where they were asked for."""
 
     async def with_levels(self) -> RunLog:
         """The log with the level of each line; keys go on meanwhile, since half a million lines take seconds."""
         return replace(self, levels=await asyncio.to_thread(lambda: tuple(map(log_level, self.lines))))
+
+    async def with_brief_lines(self) -> RunLog:
+        lines = self.lines
+        brief = await asyncio.to_thread(lines.without_subject) if isinstance(lines, LogText) else lines
+        return replace(self, brief_lines=brief)
 
     @property
     def size(self) -> int:

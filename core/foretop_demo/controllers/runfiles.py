@@ -125,8 +125,9 @@ def _log(run: Run) -> Iterator[str]:
         done = f"Processing item {number} of {total}"
         yield f'time="{begun}" level=info msg="{done}" progress={number}/{total} {subject}'
     for problem in log_problems(run):
-        about = f'namespace={problem.namespace} resource={problem.resource} name={problem.name} error="{problem.error}"'
-        yield f'time="{ended}" level={problem.level} msg="{problem.message}" {subject} {about}'
+        about = f'error="{problem.error}" name={problem.name} namespace={problem.namespace} resource={problem.resource}'
+        fields = f"{subject} {about}" if noun == "backup" else f"{about} {subject}"
+        yield f'time="{ended}" level={problem.level} msg="{problem.message}" {fields}'
     if status.failure_reason:
         yield f'time="{ended}" level=error msg="{status.failure_reason}" {subject}'
     yield f'time="{ended}" level=info msg="{noun.capitalize()} ended: {run.phase}" {subject}'

@@ -33,6 +33,35 @@ def test_the_lines_are_those_of_the_text_one_by_one_in_parts_and_together(seed: 
         lines[len(wanted)]
 
 
+_MINE = b'level=info msg="one" backup=velero/daily-1 logSource=x\r'
+
+
+@pytest.mark.parametrize(
+    ("others", "left_out"),
+    [
+        ((), " backup=velero/daily-1"),
+        ((b'level=error msg="two" backup=velero/daily-1',), " backup=velero/daily-1"),
+        ((b"panic: no fields at all",), " backup=velero/daily-1"),
+        ((b'level=info msg="two" backup=velero/daily-12',), ""),
+        ((b'level=info msg="said of backup=velero/daily-1"',), ""),
+        ((b"level=info backup=",), ""),
+        ((b"level=info backup=velero/\xff",), ""),
+    ],
+)
+def test_the_object_that_all_lines_name_is_left_out_and_only_where_none_names_another(
+    others: tuple[bytes, ...], left_out: str
+) -> None:
+    text = LogText(b"\n".join((_MINE, *others)))
+    assert list(text.without_subject()) == [line.replace(left_out, "") if left_out else line for line in text]
+    assert list(text)[0].startswith('level=info msg="one" backup=velero/daily-1')
+
+
+@pytest.mark.parametrize("text", [b"", b"level=info msg=none", b"restore=x at the start of a line"])
+def test_a_log_that_names_no_object_stays_as_it_is(text: bytes) -> None:
+    log = LogText(text)
+    assert log.without_subject() is log
+
+
 def test_a_search_finds_lines_by_number_whatever_their_case() -> None:
     log = RunLog(LogText("first\nSecond Ärger\nthird".encode()))
     assert list(log.search("ÄRGER")) == [(2, "Second Ärger")]

@@ -69,7 +69,8 @@ class LogViewer(DownloadScreen):
 
     async def get(self) -> None:
         item = self.item()
-        self.fetched = await (await log_of(self.executor, item, progress=self.came)).with_levels()
+        fetched = await log_of(self.executor, item, progress=self.came)
+        self.fetched = await (await fetched.with_levels()).with_brief_lines()
         self.service.downloads.keep_log(self.key, item, self.fetched)
 
     def got(self) -> None:
@@ -78,7 +79,7 @@ class LogViewer(DownloadScreen):
             text = f"Partial, from the log of the Velero pod. Full log unavailable: {self.fetched.why}"
             self.said = [paragraph(text, Tone.WARN)]
         lines = self.query_one(LogLines)
-        lines.show(self.fetched.lines, self.fetched.levels)
+        lines.show(self.fetched.brief_lines or self.fetched.lines, self.fetched.levels)
         if lines.errors and isinstance(self._item(), Backup | Restore):
             results = key_name("results")
             self.said.append(paragraph(f"What failed, item by item, is in the results: q, then {results}.", Tone.DIM))
