@@ -120,6 +120,7 @@ def action_of(record: ActionRecord) -> Action:
         record.words,
         tuple(kind.plural for kind in record.kinds),
         record.instead_of,
+        takes_letter=record.key.isupper(),
     )
 
 

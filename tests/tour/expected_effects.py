@@ -121,7 +121,6 @@ def _write_actions() -> Iterator[tuple[str, Doing]]:
     for action_id in ("delete-nab", "delete-nar"):
         # One key for both: sorted anew, the row under the cursor may be of the other kind.
         yield action_id, _window("ConfirmDialog", "Delete NA")
-    yield "edit_beside_runs", _window("EditScheduleDialog", "Edit ")
     yield "resume", Doing(_resumes)
     for action_id in ("logs", "nonadmin-logs"):
         yield action_id, _window("LogViewer", "og of ")

@@ -286,7 +286,7 @@ _OF_THE_PRIMER = (
         "an expression that is primed",
         "primer",
         ("6",),
-        ("o", "enter"),
+        ("p", "enter"),
         _reading("taken from"),
         frozenset({"copy_primed"}),
     ),
@@ -294,7 +294,7 @@ _OF_THE_PRIMER = (
         "taking an expression",
         "pick",
         ("6",),
-        ("o",),
+        ("p",),
         _window("SearchPicker", focus="Prompt"),
         extra=(replace(_DOWN, what="down in a pick"), Step("enter", "taking", closes, None)),
     ),
@@ -313,9 +313,8 @@ _OF_THE_PRIMER = (
     ),
 )
 _FETCH = ("l", "enter")
-_OF_A_SEARCH = frozenset({"next(1)", "next(-1)"})
-_OF_ERRORS = frozenset({"next_error(1)", "next_error(-1)", "errors_only"})
-_WITHOUT_LOG = _OF_A_SEARCH | _OF_ERRORS | {"search", "save", "wrap"}
+_OF_ERRORS = frozenset({"next(1)", "next(-1)", "errors_only"})
+_WITHOUT_LOG = _OF_ERRORS | {"search", "save", "wrap"}
 _AGREEING = frozenset({"screen.press"})
 """On the knob that fetches; "agreeing to fetch a log" does it, at the end."""
 _LOG = _window("LogViewer", " lines", focus="LogLines")
@@ -346,7 +345,7 @@ _PLACES_OF_A_BACKUP = (
         "asking for results",
         "fetching",
         _FAILED,
-        ("e", "e"),
+        ("x",),
         _window("ResultsDownload", "[ Fetch ]", focus="go"),
         without=_AGREEING,
     ),
@@ -375,7 +374,7 @@ _OF_OTHERS = (
 )
 _OF_LOGS = (
     Place("agreeing to fetch a log", "consent", _ENDED, _FETCH, _LOG, only=frozenset(), own=False, time_goes_on=True),
-    Place("reading a log", "log", _ENDED, ("l",), _LOG, without=_OF_A_SEARCH | _OF_ERRORS),
+    Place("reading a log", "log", _ENDED, ("l",), _LOG, without=_OF_ERRORS),
     Place(
         "searching a log",
         "search",
@@ -395,10 +394,9 @@ _OF_LOGS = (
         _LOG,
         own=False,
         extra=(
-            Step("e", "next error", changes, ("home",)),
-            Step("E", "error before", changes, ("home",)),
-            Step("o", "errors only", changes, ("o",)),
-            Step("ctrl+z", "errors only, as in a table", changes, ("ctrl+z",)),
+            Step("n", "next error", changes, ("home",)),
+            Step("N", "error before", changes, ("home",)),
+            Step("ctrl+z", "errors only", changes, ("ctrl+z",)),
         ),
         time_goes_on=True,
     ),

@@ -138,7 +138,7 @@ LIVE = (
     Picture(
         "results",
         "default",
-        ("7", "/", *"phase:Part", "enter", "e", "e", "enter"),
+        ("7", "/", *"phase:Part", "enter", "x", "enter"),
         ROOMY,
         awaited="Fetched at",
     ),
@@ -153,7 +153,7 @@ LIVE = (
     Picture(
         "failed-restore",
         "default",
-        ("8", "/", *"phase:PartiallyFailed", "enter", "e", "e", "enter"),
+        ("8", "/", *"phase:PartiallyFailed", "enter", "x", "enter"),
         ROOMY,
         awaited="persistentvolumeclaims",
     ),

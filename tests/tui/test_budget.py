@@ -148,7 +148,7 @@ async def test_a_second_in_which_nothing_happens_writes_the_clock_and_nothing_el
         assert 0 < app.taken() <= 80
 
 
-_WINDOWS = [("question_mark",), ("m",), ("colon",), ("ctrl+s",), ("slash",), ("6", "o")]
+_WINDOWS = [("question_mark",), ("m",), ("colon",), ("ctrl+s",), ("slash",), ("6", "p")]
 
 
 @pytest.mark.parametrize("keys", sampled(_WINDOWS, ("question_mark",), ("slash",)))

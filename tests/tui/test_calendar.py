@@ -487,7 +487,7 @@ async def test_w_lists_all_that_start_together_and_leads_to_the_chosen_ones() ->
     }
     objects = [from_builtins(Schedule, schedule_dict(name, cron)) for name, cron in crons.items()]
     async with calendar(FilledSource([*calm(), *objects])) as (shown, lanes):
-        await shown.press("w")
+        await shown.press("o")
         assert "Starting in the same minute within 24 hours: 2 sets" in shown.text
         assert re.search(r"04:00 +3 together: early, early-too and etcd-hourly", shown.text)
         await shown.press("down", "enter")
@@ -498,7 +498,7 @@ async def test_w_lists_all_that_start_together_and_leads_to_the_chosen_ones() ->
 
 async def test_w_says_where_nothing_starts_together() -> None:
     async with calendar(FilledSource(calm())) as (shown, _):
-        await shown.press("w")
+        await shown.press("o")
         assert shown.app.told[-1][1] == "No two schedules start in the same minute within 24 hours"
 
 
@@ -593,7 +593,7 @@ async def test_a_job_takes_no_slot_and_is_in_no_set_that_starts_together() -> No
         await until_beats(shown, lambda: lanes.night is not None)
         assert lanes.night is not None
         assert {run.owner.name for run in lanes.night.night.runs} == {"early", "early-too", "etcd-hourly"}
-        await shown.press("w")
+        await shown.press("o")
         assert re.search(r"04:00 +3 together: early, early-too and etcd-hourly", shown.text)
 
 

@@ -117,6 +117,15 @@ async def test_thresholds_decide_what_triage_finds(tmp_path: Path) -> None:
         assert codes - {one.code for one in state.findings} == {"schedule-overdue"}
 
 
+async def test_a_key_for_an_action_that_is_gone_is_no_mistake(tmp_path: Path) -> None:
+    async with configured(tmp_path, "keys: {edit-beside-runs: E, edit-schedule: f6, results: e}\n") as shown:
+        assert [text for _, text in shown.app.told if "keys" in text] == []
+        assert shown.app.config is not None
+        assert shown.app.config.config.mistakes == ()
+        await shown.press("7", "e")
+        assert shown.page == "detail"
+
+
 async def test_a_key_of_the_file_does_the_action_and_is_shown_and_a_taken_one_is_a_mistake(tmp_path: Path) -> None:
     async with configured(tmp_path, "keys: {messages: f5, zone: j, mark: S}\n") as shown:
         said = [text for _, text in shown.app.told]

@@ -51,7 +51,7 @@ async def test_every_dialog_is_left_by_enter_on_cancel_and_has_sent_nothing(
         for tab, key, letters in (
             ("2", at.key(SCHEDULE, "mongo"), ("s", "t", "a", "ctrl+d")),
             ("7", at.key(BACKUP, newest(at, "kafka")), ("t", "r", "ctrl+d")),
-            ("7", at.key(BACKUP, backup), ("x",)),
+            ("7", at.key(BACKUP, backup), ("ctrl+k",)),
         ):
             await at.go(tab, key)
             for letter in letters:
@@ -267,7 +267,7 @@ async def test_data_movements_of_a_running_backup_are_given_up(tmp_path: Path, m
         await at.shown.until(
             lambda: bool(at.session.store.indexes.movements_by_backup.keys("minicluster", HOME, backup))
         )
-        await at.shown.press("x")
+        await at.shown.press("ctrl+k")
         await at.paste(backup)
         await at.shown.press("enter")
         await at.send()

@@ -247,7 +247,7 @@ async def test_every_movement_of_the_backup_is_given_up_and_no_other(
         index = at.session.store.indexes.movements_by_backup
         await at.shown.until(lambda: len(index.keys(CONTEXT, HOME, backup)) == 2)
         await at.go("7", at.key(BACKUP, backup))
-        await at.shown.press("x")
+        await at.shown.press("ctrl+k")
         await at.see(
             "[ Cancel ]",
             "Stop the data movements of mon",
@@ -256,7 +256,7 @@ async def test_every_movement_of_the_backup_is_given_up_and_no_other(
             "volume mongo-1 is cancelled",
         )
         await left_by_enter(at)
-        await at.shown.press("x")
+        await at.shown.press("ctrl+k")
         await confirm_wrongly_then(at, backup)
         await at.send()
         await at.see("2 of 2 done.")
@@ -293,12 +293,16 @@ async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_t
         await at.paste("no such words")
         await at.shown.press("enter")
         await at.see("0 matches")
-        await at.shown.press("s")
+        await at.shown.press("ctrl+s")
         path = tmp_path / f"{name}.log"
-        assert path.read_text().splitlines() == list(lines.lines)
+        assert window.fetched is not None
+        assert path.read_text().splitlines() == list(window.fetched.lines)
+        subject = f" backup={HOME}/{name}"
+        assert all(subject in whole for whole in window.fetched.lines), "saved as it is"
+        assert [whole.replace(subject, "") for whole in window.fetched.lines] == list(lines.lines)
         assert path.stat().st_mode & 0o777 == 0o600
         path.write_text("mine")
-        await at.shown.press("s")
+        await at.shown.press("ctrl+s")
         assert at.shown.app.told[-1][1].startswith("Not saved:")
         assert path.read_text() == "mine"
 

@@ -147,7 +147,7 @@ OPENED = (
     ("quiet", _nar, ("ctrl+d",)),
     ("maintenance", _due, "u"),
     ("default", _request, "a"),
-    ("volumes", _movements, "x"),
+    ("volumes", _movements, "ctrl+k"),
 )
 """By scene and row, the keys that open each dialog there is."""
 

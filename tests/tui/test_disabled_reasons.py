@@ -91,5 +91,5 @@ async def test_the_key_that_fetches_results_says_why_a_waiting_backup_has_none(
         held = [(key, item) for key, item in store.items(store.contexts()[0], BACKUP.name) if isinstance(item, Backup)]
         waits = next(key for key, item in held if item.phase == "Queued")
         await at.go("7", waits)
-        await at.shown.press("e", "e")
+        await at.shown.press("x", "x")
         assert at.shown.app.told[-1][1] == "Fetch its results: it has not begun (Queued)"

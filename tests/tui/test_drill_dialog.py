@@ -44,7 +44,7 @@ def left(at: Stand) -> set[str]:
 
 async def asked(at: Stand, namespace: str) -> None:
     await command(at, "protection")
-    await at.shown.press("slash", *namespace, "enter", "t")
+    await at.shown.press("slash", *namespace, "enter", "D")
 
 
 async def test_a_namespace_is_drilled_and_what_was_made_is_deleted_in_four_decisions(
@@ -174,7 +174,7 @@ async def test_what_cannot_be_is_said_and_nothing_is_sent(tmp_path: Path, monkey
             await at.see(said)
             await at.send()
             prompt.value = ""
-        await at.shown.press("escape", "slash", "ctrl+u", *"scratch", "enter", "t")
+        await at.shown.press("escape", "slash", "ctrl+u", *"scratch", "enter", "D")
         assert at.shown.app.told[-1][1] == "Drill: it has no copy"
         assert at.writes == []
 

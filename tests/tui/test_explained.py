@@ -13,14 +13,14 @@ from tests.tui.pilot import SMALL, screen
 async def test_the_help_lists_the_topics_and_enter_opens_one() -> None:
     async with screen(size=SMALL) as shown:
         await shown.press("question_mark")
-        assert "t topics explained" in shown.text
-        await shown.press("t")
+        assert "tab topics explained" in shown.text
+        await shown.press("tab")
         for topic in EXPLANATIONS.values():
             assert topic.title in shown.text
         await shown.press("down", "enter")
         assert EXPLANATIONS["skip"].title in shown.text
         await shown.press("escape")
-        assert "t topics explained" in shown.text
+        assert "tab topics explained" in shown.text
         await shown.press("escape")
         assert len(shown.app.screen_stack) == 1
 

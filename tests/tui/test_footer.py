@@ -87,7 +87,6 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "edit-schedule",
         "acknowledge",
         "unacknowledge",
-        "edit_beside_runs",
         "jump",
         "move_in_time",
         "copy_primed",

@@ -152,24 +152,24 @@ async def test_c_copies_all_primed_expressions(monkeypatch: pytest.MonkeyPatch) 
 
 async def test_o_takes_the_expression_and_minutes_of_any_object() -> None:
     async with screen(FilledSource(night())) as shown:
-        await shown.press("6", "o")
+        await shown.press("6", "p")
         assert isinstance(shown.app.screen, SearchPicker)
         await paste(shown, "prescaled orders")
         await shown.press("enter")
         assert value(shown, "expression") == "0 6 * * *"
         assert value(shown, "minutes") == "30"
         assert "taken from PreScaledCronJob batch/orders" in shown.text
-        await shown.press("o", *"auto", "enter")
+        await shown.press("p", *"auto", "enter")
         assert value(shown, "expression") == "30 5 * * *"
         assert "taken from CronJob batch/autogen-orders" in shown.text
-        await shown.press("o", "down", "down", "up", "enter")
+        await shown.press("p", "down", "down", "up", "enter")
         assert value(shown, "expression") == "*/30 * * * *"
 
 
 async def test_the_list_of_objects_is_left_without_taking_any() -> None:
     async with screen(FilledSource(night())) as shown:
         for way_out in ("escape", "ctrl+c"):
-            await shown.press("6", "o")
+            await shown.press("6", "p")
             await paste(shown, "nothing of that name")
             assert shown.app.screen.query_one(OptionList).option_count == 0
             await shown.press("enter")

@@ -63,13 +63,13 @@ async def test_the_runs_have_a_table_with_a_cursor(size: tuple[int, int]) -> Non
         assert "Related" not in shown.text
 
 
-async def test_enter_opens_the_run_under_the_cursor_and_e_its_results() -> None:
+async def test_enter_opens_the_run_under_the_cursor_and_x_its_results() -> None:
     async with screen(FilledSource(_objects())) as shown:
         await shown.press("2", "enter", "down", "enter")
         assert _page(shown).key == _of("etcd-01")
         await shown.press("escape")
         assert _page(shown).run_under_cursor() == _of("etcd-01")
-        await shown.press("up", "e")
+        await shown.press("up", "x")
         assert (_page(shown).key, _page(shown).section) == (_of("etcd-02"), "results")
         await shown.press("escape", "escape")
         assert shown.app.main_screen.current == "schedules"
@@ -108,11 +108,11 @@ async def test_from_120_columns_on_its_name_its_state_and_the_sections_are_in_th
 
 
 @pytest.mark.sweep
-async def test_beside_its_runs_a_capital_edits_the_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_beside_its_runs_e_edits_the_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("default", tmp_path, monkeypatch) as at:
         await at.shown.press("2", "slash", *"metrics", "enter", "enter")
-        await at.shown.until(lambda: "E edit" in at.shown.footer)
-        await at.shown.press("E")
+        await at.shown.until(lambda: "e edit" in at.shown.footer)
+        await at.shown.press("e")
         await at.shown.sees("Edit metrics-hourly in")
 
 

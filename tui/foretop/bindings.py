@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.models.kinds import POD, SCHEDULE
-from foretop_core.pages import DETAIL, PAGES, TABS, PageRecord
+from foretop_core.pages import PAGES, TABS, PageRecord
 
 Handler = Callable[[], Awaitable[None] | None]
 """Carries an action out; what takes its time is waited for."""
@@ -85,19 +85,6 @@ _RESUME = Action(
 )
 
 
-EDIT_BESIDE_RUNS = "edit_beside_runs"
-_EDIT_BESIDE_RUNS = Action(
-    EDIT_BESIDE_RUNS,
-    ("E",),
-    "E",
-    "edit the schedule of these runs",
-    ActionGroup.ACT,
-    "edit",
-    4,
-    kinds=(SCHEDULE.plural,),
-    pages=(DETAIL,),
-)
-
 WRITE_ACTIONS_FILE = Path(__file__).with_name("write_actions.json")
 """What acts on the cluster, written from the records of the actions: the first frame needs keys, not planners."""
 
@@ -116,7 +103,6 @@ _NO_OBJECT = "No single object is selected"
 ACTIONS: tuple[Action, ...] = (
     Action("open", ("enter",), "enter", "open it: overview, conditions, events, YAML", ActionGroup.OBJECT, "open", 1),
     *WRITE_ACTIONS,
-    _EDIT_BESIDE_RUNS,
     Action(
         "jump",
         ("J",),
@@ -142,14 +128,13 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "results",
-        ("e",),
-        "e",
+        ("x",),
+        "x",
         "its results: what failed",
         ActionGroup.OBJECT,
         "results",
         13,
         ("errors", "warnings"),
-        instead_of=("edit-schedule",),
         disabled_reason="Only backups and restores have results",
     ),
     Action("pod_log", ("l",), "l", "its log", ActionGroup.OBJECT, "log", 2, kinds=(POD.plural,)),
@@ -201,8 +186,8 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "collisions",
-        ("w",),
-        "w",
+        ("o",),
+        "o",
         "all that start together, and when",
         ActionGroup.PAGE,
         "together",
@@ -233,7 +218,16 @@ ACTIONS: tuple[Action, ...] = (
     Action("edit", (), "enter", "edit the expression; esc closes the field", ActionGroup.PAGE, "edit", 1),
     Action("edit_minutes", (), "tab", "edit the minutes", ActionGroup.PAGE, "minutes", 2),
     Action("section", (), "left right", "another section", ActionGroup.PAGE, "section", 2),
-    Action("take", ("o",), "o", "use the expression of an object in the cluster", ActionGroup.PAGE, "take from", 3),
+    Action(
+        "take",
+        ("p",),
+        "p",
+        "use the expression of an object in the cluster",
+        ActionGroup.PAGE,
+        "take from",
+        3,
+        instead_of=("prime",),
+    ),
     Action("copy_primed", (), "c", "copy the primed expressions", ActionGroup.PAGE, "copy", 4),
     Action(
         "filter",

@@ -49,7 +49,7 @@ _PROMPTS = (
 class EditScheduleDialog(ActionDialog):
     """Only what a person has changed is sent: what someone else changes meanwhile in another field stays."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+o", "open_editor", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("f4", "open_editor", show=False)]
     verb = "Change"
     headline = "Edit {}"
     titles = ("Change {}", "Change {}")
@@ -100,7 +100,7 @@ class EditScheduleDialog(ActionDialog):
         return texts
 
     def _ways(self) -> tuple[str, ...]:
-        return ("ctrl+o editor", *super()._ways()) if self.is_asking else super()._ways()
+        return ("f4 editor", *super()._ways()) if self.is_asking else super()._ways()
 
     def propose(self, schedule: str, *, skips: bool) -> None:
         """Fills in an expression that was tried elsewhere, and that a run which it makes due at once is skipped."""
@@ -159,7 +159,7 @@ class EditScheduleDialog(ActionDialog):
                 )
         except ForetopError as problem:
             named = str(problem) if str(draft) in str(problem) else f"{draft}: {problem}"
-            self._broken = BadInput(named, "", "ctrl+o opens it again")
+            self._broken = BadInput(named, "", "f4 opens it again")
             return
         if spec is not None:
             self._edited = spec

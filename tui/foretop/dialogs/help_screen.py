@@ -32,7 +32,7 @@ class HelpScreen(TextModal):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,enter", "leave", show=False),
-        Binding("t", "topics", show=False),
+        Binding("tab", "topics", show=False),
     ]
 
     def __init__(
@@ -86,7 +86,7 @@ def help_groups(actions: Sequence[Action], letters: Mapping[str, str], signs: Se
     `letters` are the columns of the table by the capital that sorts by them.
     """
     sorting = ", ".join(f"{letter} {name}" for letter, name in letters.items())
-    head = Paragraph((Span("Keys", BOLD), Span("   up/down scroll, t topics explained, esc/q close", DIM)))
+    head = Paragraph((Span("Keys", BOLD), Span("   up/down scroll, tab topics explained, esc/q close", DIM)))
     first = [action for action in footer_order(actions)[:_MOST_NEEDED] if action.shown]
     first += [action for action in actions if action.id == "escape"]
     told = {action.shown for action in first} | {_TABS}

@@ -40,11 +40,9 @@ class LogViewer(DownloadScreen):
         Binding("slash", "search", show=False),
         Binding("n", "next(1)", show=False),
         Binding("N", "next(-1)", show=False),
-        Binding("e", "next_error(1)", show=False),
-        Binding("E", "next_error(-1)", show=False),
-        Binding("o,ctrl+z", "errors_only", show=False),
+        Binding("ctrl+z", "errors_only", show=False),
         Binding("w", "wrap", show=False),
-        Binding("ctrl+s,s", "save", show=False),
+        Binding("ctrl+s", "save", show=False),
     ]
     file = RunFile.LOG
 
@@ -56,7 +54,7 @@ class LogViewer(DownloadScreen):
         yield LogLines(self.ascii)
         with Horizontal(classes="prompt"):
             yield Label("/", markup=False)
-            yield Prompt(placeholder="search; n and N jump between matches", id="search")
+            yield Prompt(placeholder="search; n and N go from match to match", id="search")
 
     def begin(self) -> None:
         """A log that was fetched before is shown at once."""
@@ -107,13 +105,14 @@ class LogViewer(DownloadScreen):
         if not lines.errors_only and lines.errors:
             where += f", {humanize.count(len(lines.errors), 'error')}"
         keys = [("/", "search")]
-        if self.query_one("#search", Prompt).value:
+        if self._is_searched:
             where += f", {len(lines.matches):,} matches"
+        if self._is_searched or lines.errors:
             keys.append(("n N", "next"))
         keys += [*self.more_keys(), ("w", "no wrap" if lines.wraps else "wrap"), ("q", "back")]
         if lines.errors:
-            keys += [("e E", "error"), ("o", "all lines" if lines.errors_only else "errors")]
-        keys += [*self.rarer_keys(), ("s", "save")]
+            keys.append(("ctrl+z", "all lines" if lines.errors_only else "errors"))
+        keys += [*self.rarer_keys(), ("ctrl+s", "save")]
         keys += [] if lines.wraps else [("left right", "aside")]
         room = self.size.width - width(where) - 2
         self.query_one("#fetch-foot", StyledLine).show([Span(f" {where} "), *key_line(keys, room)])
@@ -131,23 +130,28 @@ class LogViewer(DownloadScreen):
             self.add_class("-searching")
             self.query_one("#search", Prompt).focus()
 
-    def action_next(self, by: int) -> None:
-        self.query_one(LogLines).next_match(by)
+    @property
+    def _is_searched(self) -> bool:
+        return bool(self.query_one("#search", Prompt).value)
 
-    def action_next_error(self, by: int) -> None:
+    def action_next(self, by: int) -> None:
+        """From match to match; without a search from error to error."""
         lines = self.query_one(LogLines)
-        if self.download_state is DownloadState.SHOWN and not lines.errors:
-            self.show_notice("No errors in this log")
-        lines.next_error(by)
+        if self._is_searched:
+            lines.next_match(by)
+        elif self._has_errors():
+            lines.next_error(by)
 
     def action_errors_only(self) -> None:
-        lines = self.query_one(LogLines)
-        if self.download_state is not DownloadState.SHOWN:
-            return
-        if lines.errors:
-            lines.toggle_errors_only()
-        else:
-            self.show_notice("No errors in this log")
+        if self._has_errors():
+            self.query_one(LogLines).toggle_errors_only()
+
+    def _has_errors(self) -> bool:
+        """Says so where a log has none."""
+        found = bool(self.query_one(LogLines).errors)
+        if self.download_state is DownloadState.SHOWN and not found:
+            self.show_notice(f"No errors in this {self.file.noun}")
+        return found
 
     def action_wrap(self) -> None:
         self.query_one(LogLines).toggle_wrap()
@@ -229,7 +233,7 @@ class PodLogViewer(LogViewer):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("p", "previous", show=False),
-        Binding("r", "reload", show=False),
+        Binding("ctrl+r", "reload", show=False),
     ]
 
     def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
@@ -271,7 +275,7 @@ class PodLogViewer(LogViewer):
         return [("p", "this run" if self._previous else "previous run")] if is_restarted else []
 
     def rarer_keys(self) -> list[tuple[str, str]]:
-        return [("r", "reload")]
+        return [("ctrl+r", "reload")]
 
     def action_previous(self) -> None:
         self._previous = not self._previous

@@ -70,7 +70,7 @@ def choose_topic(app: App[object], ascii: bool) -> None:
     app.push_screen(ChoicePicker(_TITLE, [f"{one.topic:<10} {one.title}" for one in topics], ascii), chosen)
 
 
-_WAYS = "up/down scroll   c copy   m copy as Markdown   esc/q close"
+_WAYS = "up/down scroll   c copy   C copy as Markdown   esc/q close"
 _INDENT = 6
 
 
@@ -79,7 +79,7 @@ class HandoverScreen(TextModal):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "copy_text", show=False),
-        Binding("m", "copy_markdown", show=False),
+        Binding("C", "copy_markdown", show=False),
     ]
 
     def __init__(self, text: str, markdown: str, ascii: bool) -> None:

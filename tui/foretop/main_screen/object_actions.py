@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from foretop.bindings import Handler, handlers_by_name
 from foretop.dialogs.base_modal import ChoicePicker
@@ -18,9 +19,11 @@ from foretop.pages.triage_selection import (
     toggle_members,
 )
 from foretop.terminal.clipboard import copy
+from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.dashboard.object_fetch import why_not_fetch_results
 from foretop_core.dashboard.related_objects import related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Restore
-from foretop_core.models.kinds import CRON_JOB, HAVE_RESULTS, POD, PRESCALED, SCHEDULE
+from foretop_core.models.kinds import CRON_JOB, HAVE_RESULTS, NAB, NAR, POD, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGE_OF
 from foretop_core.rules import humanize
@@ -28,6 +31,9 @@ from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.sentences import names_key
 from foretop_core.rules.triage import ungathered
 from foretop_core.tables.resources.findings import kind_word
+
+if TYPE_CHECKING:
+    from foretop_core.dashboard.state import DashboardState
 
 # Deferred imports: the log of a pod and the text of a finding are loaded when they are first asked for.
 
@@ -76,7 +82,8 @@ class ObjectActions:
         return self._leads_elsewhere(self.targets(), self._subject())
 
     def can_results(self) -> bool:
-        return self._run() is not None
+        """In the results themselves the key fetches their list."""
+        return self._run() is not None and not (self.host.page is not None and self.host.page.shows_results)
 
     def can_pod_log(self) -> bool:
         subject = self._subject()
@@ -117,9 +124,22 @@ class ObjectActions:
         await self._open("describe")
 
     async def do_results(self) -> None:
-        key = self._run()
-        if key is not None:
-            await self.host.show_object(key, "results")
+        """Opens the results and fetches their list, which may ask first."""
+        key, state, in_detail = self._run(), self.host.state, self.host.current == DETAIL
+        if key is None or state is None:
+            return
+        place = PageAddress(DETAIL, key=key, section="results", jumped=in_detail)
+        await self.host.go(place, remember=not in_detail or key != self._subject())
+        if self.host.page is not None and self.host.page.lacks_list:
+            self.host.run_worker(self._fetch_list(state, key))
+
+    async def _fetch_list(self, state: DashboardState, key: ObjectRef) -> None:
+        """As the key does that fetches it; where that would be refused, the page says why."""
+        if await why_not_fetch_results(state, key):
+            return
+        page = self.host.page
+        if page is not None and page.lacks_list and key == self._subject() and self.host.app.screen is page.screen:
+            await self.host.action_do(RunFile.RESULTS.record(of_tenant=key.kind in (NAB.name, NAR.name)).id)
 
     def _run(self) -> ObjectRef | None:
         return run_under_cursor(self.host)

@@ -11,6 +11,7 @@ from foretop.bindings import ACTIONS, KeyConflict, check_letters, key_name, use_
 from foretop.main_screen.finding_notices import FindingNotices
 from foretop.panes.page_records import TABLE_PAGES
 from foretop.widgets.column_layout import sort_keys
+from foretop_core.config.allowed_names import GONE_ACTIONS
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.tables.text.times import TimeZoneMode, TimeZoneSetting
@@ -95,6 +96,8 @@ class SettingsApplier:
         """Puts actions onto the keys asked for; the problems are those that cannot be."""
         actions, keymap, problems = ACTIONS, dict[str, str](), list[str]()
         for name, shown in self._config.settings.keys.items():
+            if name in GONE_ACTIONS:
+                continue
             action_id = next(one.id for one in ACTIONS if one.id.replace("_", "-") == name)
             key = textual_key(shown)
             try:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from foretop.bindings import EDIT_BESIDE_RUNS, RESUME, WRITE_ACTIONS, Handler, key_name, page_key
+from foretop.bindings import RESUME, WRITE_ACTIONS, Handler, key_name, page_key
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
@@ -59,7 +59,6 @@ class WriteActions:
         """What the last dialog is about."""
         self._handlers: Mapping[str, Handler] = {
             RESUME: self._resume,
-            EDIT_BESIDE_RUNS: partial(self._ask, EDIT_SCHEDULE),
             **{one.id: partial(self._ask, _BY_ID[one.id]) for one in WRITE_ACTIONS if one.id != RESUME},
         }
 
@@ -71,14 +70,9 @@ class WriteActions:
             return False
         if action_id == RESUME:
             return bool(self._windows())
-        if action_id == EDIT_BESIDE_RUNS:
-            page = self.host.page
-            return page is not None and page.run_under_cursor() is not None and self._can(EDIT_SCHEDULE)
         record = _BY_ID[action_id]
         if record.page and self.host.current != record.page:
             return False
-        if record is EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
-            return False  # the key is that of the results
         if record.asked_of is AskedOf.FINDING:
             found = findings_chosen(self.host.page)
             return bool(found) and record_for(found) is record
@@ -105,6 +99,8 @@ class WriteActions:
             return ""
         if record.asked_of is AskedOf.FINDING:
             return f"{record.title}: only findings, on the page triage"
+        if record is EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
+            return f"Results are on {key_name('results')}"
         if record not in (PAUSE, UNPAUSE):
             return self._why_not_here(record)
         if self._can(record):
@@ -141,6 +137,8 @@ class WriteActions:
             return f"{mine[0].title}: {page.why_no_list}"
         if mine and mine[0].page:
             return f"{mine[0].title}: on the page {mine[0].page}"
+        if record.only_in_results:
+            return ""  # the action that leads there has the same key, and says it
         shown = PAGES[self.host.current].home_of if key is None and self.host.current in PAGES else ()
         here = [other for other in rivals if any(kind.name in shown for kind in other.kinds)]
         if here:

@@ -173,16 +173,12 @@ class DetailPage(Page, can_focus=True):
             "search": self.do_search,
             "yaml": self.do_yaml,
             "describe": self.do_describe,
-            "results": self.do_results,
         }
 
     async def do_open(self) -> None:
-        await self._open_run(SECTIONS[0])
-
-    async def _open_run(self, section: str) -> None:
         """The way back from the run leads here."""
         if (run := self._runs.cursor) is not None:
-            await self.host.go(PageAddress(self.page_id, key=run, section=section, jumped=True))
+            await self.host.go(PageAddress(self.page_id, key=run, jumped=True))
 
     def do_section(self) -> None:
         self.action_section(1)
@@ -240,27 +236,21 @@ class DetailPage(Page, can_focus=True):
     def do_describe(self) -> None:
         self._show("describe")
 
-    async def do_results(self) -> None:
-        if self._runs.cursor is not None:
-            await self._open_run("results")
-        else:
-            self._show("results")
-
     def offers(self, action_id: str) -> bool:
-        """In its results the key fetches their list."""
-        if action_id == "open":
-            return self._runs.cursor is not None
-        if action_id == "results" and self._runs.cursor is not None:
-            return True
-        is_run = self.key is not None and self.key.kind in HAVE_RESULTS
-        return action_id != "results" or (is_run and self.section != "results")
+        return action_id != "open" or self._runs.cursor is not None
+
+    @property
+    def shows_results(self) -> bool:
+        return self.key is not None and self.key.kind in HAVE_RESULTS and self.section == "results"
+
+    @property
+    def lacks_list(self) -> bool:
+        return self.has_list and self.key is not None and self._kept(self.key) is None
 
     @property
     def has_list(self) -> bool:
         """True if results are on the screen of which there is more to fetch."""
-        if self.state is None or self.key is None or self.section != "results":
-            return False
-        return not why_no_list(self._status())
+        return self.state is not None and self.shows_results and not why_no_list(self._status())
 
     @property
     def why_no_list(self) -> str:

@@ -137,6 +137,16 @@ class Page(Widget):
         return None
 
     @property
+    def shows_results(self) -> bool:
+        """True if the results of a run are on the screen."""
+        return False
+
+    @property
+    def lacks_list(self) -> bool:
+        """True if results are on the screen whose list was not fetched yet."""
+        return False
+
+    @property
     def has_list(self) -> bool:
         """True if results are on the screen of which there is more to fetch."""
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, tzinfo
 
+from foretop.bindings import key_name
 from foretop.panes.calendar_pane import when
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span, wrap
 from foretop.widgets.styles import BOLD, DIM, HEAD, style_of
@@ -34,7 +35,7 @@ def introduction() -> tuple[Paragraph, ...]:
         paragraph(""),
         _labelled("enter", (Span("type the expression to warm up for"),)),
         _labelled("tab", (Span("type how many minutes before it"),)),
-        _labelled("o", (Span("use a Schedule, CronJob or PreScaledCronJob of the cluster instead"),)),
+        _labelled(key_name("take"), (Span("use a Schedule, CronJob or PreScaledCronJob of the cluster instead"),)),
     )
 
 

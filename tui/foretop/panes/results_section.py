@@ -7,6 +7,7 @@ from datetime import datetime, tzinfo
 
 import msgspec
 
+from foretop.bindings import key_name
 from foretop.panes.volumes_section import movements_of
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, style_of
@@ -89,7 +90,7 @@ def fetching(
         paragraph(""),
         Paragraph(
             (
-                Span(RESULTS.key, BOLD),
+                Span(key_name(RESULTS.id), BOLD),
                 span(" fetches the list, by namespace and resource. It is in object storage, so this creates a "),
                 span("DownloadRequest: a write, so foretop asks first, once in a session. "),
                 span("Velero removes it after ten minutes."),
@@ -153,7 +154,7 @@ def _why_none(resource: Resource) -> str:
 
 def _fetched(status: RunStatus, kept: FetchedResults, now: datetime, zone: tzinfo) -> Paragraph:
     at = humanize.time(kept.at, now, zone)
-    again = f"; {RESULTS.key} fetches them again." if not why_no_list(status) else "."
+    again = f"; {key_name(RESULTS.id)} fetches them again." if not why_no_list(status) else "."
     if status != kept.status:
         text = f"It has changed since these were fetched at {at}{again}"
         return Paragraph((Span(f"{StatusGlyph.LOOK.value} ", style_of(StatusGlyph.LOOK.tone)), span(text, Tone.WARN)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import style_of
 from foretop_core.models import Backup, Restore
@@ -164,7 +165,8 @@ def _run(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     if reason:
         said.append(paragraph(reason, Tone.BAD, label="Why"))
     elif run.phase in FAULTY and status.errors:
-        said.append(paragraph("The reasons are in its results (e) and log (l).", label="Why"))
+        text = f"The reasons are in its results ({key_name('results')}) and log ({key_name('logs')})."
+        said.append(paragraph(text, label="Why"))
     return (*said, *_times(run, render), *progress(run, render), *waiting_for(run, render))
 
 

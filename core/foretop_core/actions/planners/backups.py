@@ -341,7 +341,7 @@ CANCEL_MOVEMENTS = ActionRecord(
     120,
     "cancel-movements",
     "Cancel its data movements",
-    "x",
+    "ctrl+k",
     (BACKUP,),
     (RequiredPermission("patch", POD_VOLUME_BACKUP), RequiredPermission("patch", DATA_UPLOAD)),
     plan_cancel,

@@ -303,7 +303,7 @@ DRILL = ActionRecord(
     250,
     "drill",
     "Drill",
-    "t",
+    "D",
     (NAMESPACE,),
     (
         RequiredPermission("create", NAMESPACE),

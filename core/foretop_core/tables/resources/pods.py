@@ -134,7 +134,14 @@ _COLUMNS: tuple[Column[Pod], ...] = (
         lambda pod, _: Tone.WARN if restarts(pod) else Tone.DIM,
         briefs=lambda pod, _: (str(restarts(pod)),),
     ),
-    plain("node", "NODE", lambda pod: pod.spec.node_name),
+    Column(
+        "node",
+        "NODE",
+        lambda pod, _: pod.spec.node_name,
+        lambda pod: pod.spec.node_name or None,
+        letter="W",
+        lasts=True,
+    ),
     Column(
         "age",
         "AGE",

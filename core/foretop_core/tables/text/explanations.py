@@ -139,7 +139,7 @@ second run after its newest copy on. The pane says which schedule promises it, a
   unreachable     all its copies are in locations that Velero cannot use
   by hand only    it has a good copy, and no schedule makes another
 
-r brings a namespace back, also under another name; t tries that out beside it and cleans up.
+r brings a namespace back, also under another name; D tries that out beside it and cleans up.
 
 See: foretop get protection, page 9 of the dashboard""",
         ),

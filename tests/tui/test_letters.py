@@ -1,0 +1,87 @@
+"""One letter, one meaning, on all pages and in all windows: who has learnt a key on one page knows it on the next."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+
+from textual.binding import Binding
+from textual.dom import DOMNode
+
+import foretop
+from foretop.bindings import ACTIONS
+from foretop.main_screen.main_screen import MainScreen
+from foretop.panes.page_records import TABLE_PAGES
+from foretop.widgets.column_layout import sort_keys
+from foretop_core.dashboard.table_models import CONTEXT
+
+_LETTER = re.compile(r"(ctrl\+)?[A-Za-z]|f\d+")
+_SAME: Mapping[str, tuple[str, ...]] = {
+    "move": ("move", "by", "scroll", "scroll_by", "page", "edge"),
+    "leave": ("leave", "back", "drop", "leave_by_letter", "app.leave"),
+    "copy": ("copy", "copy_name", "copy_finding", "copy_primed", "copy_text"),
+    "logs": ("logs", "nonadmin-logs", "pod_log"),
+    "results": ("results", "fetch-results", "fetch-nonadmin-results"),
+    "pause": ("pause", "change-pause"),
+    "run it now": ("back-up-now", "run-again"),
+    "delete": ("delete-schedule", "delete-backup", "delete-restore", "delete-nab", "delete-nar", "drill-cleanup"),
+    "acknowledge": ("acknowledge", "unacknowledge"),
+    "primer": ("prime", "take"),
+    "only what is wrong": ("faults", "errors_only"),
+    "reload": ("relist", "reload"),
+}
+"""What several actions are to a person."""
+_MEANING = {action: meaning for meaning, actions in _SAME.items() for action in actions}
+_TWO_MEANINGS: Mapping[str, tuple[set[str], str]] = {
+    "a": ({"create-schedule", "decide-storage"}, "add and approve: no page has schedules and storage requests"),
+    "m": ({"messages", "leave"}, "the key that opens the messages closes them"),
+    "n": ({"copy_namespace", "next"}, "the next match, as in less, vim and k9s"),
+    "p": ({"primer", "previous"}, "the previous run of a container, as in k9s"),
+    "C": ({"copy_markdown", "sort"}, "the hand-over has no table"),
+    "N": ({"next", "sort"}, "the match before, as in less, vim and k9s; a log has no table"),
+    "W": ({"what_if", "sort"}, "on the two pages of which none sorts by it"),
+}
+
+
+def _bound() -> Iterator[tuple[str, str]]:
+    """Each key that a page, a window or a widget binds, with the name of its action."""
+    for module in pkgutil.walk_packages(foretop.__path__, "foretop."):
+        if module.name.endswith("__main__"):
+            continue
+        for one in vars(importlib.import_module(module.name)).values():
+            is_own = isinstance(one, type) and issubclass(one, DOMNode) and one.__module__ == module.name
+            for binding in vars(one).get("BINDINGS", ()) if is_own and one is not MainScreen else ():
+                assert isinstance(binding, Binding)
+                done = re.sub(r"^screen\.do\('(.*)'\)$", r"\1", binding.action).partition("(")[0]
+                yield from ((key, done) for key in binding.key.split(","))
+
+
+def _meanings() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = defaultdict(set)
+    acting = ((key, action.id) for action in ACTIONS for key in action.keys)
+    sorting = (
+        (letter, "sort")
+        for page in TABLE_PAGES.values()
+        for letter in {**sort_keys(page.view.columns), **sort_keys((CONTEXT, *page.view.columns))}
+    )
+    for key, action in (*acting, *sorting, *_bound()):
+        if _LETTER.fullmatch(key):
+            found[key].add(_MEANING.get(action, action))
+    return found
+
+
+def test_a_letter_has_one_meaning_or_a_reason_for_two() -> None:
+    several = {key: meanings for key, meanings in _meanings().items() if len(meanings) > 1}
+    assert several == {key: meanings for key, (meanings, _) in _TWO_MEANINGS.items()}
+
+
+def test_what_is_one_meaning_has_one_key() -> None:
+    """But for keys with more than one spelling, and those that move and leave."""
+    keys: dict[str, set[str]] = defaultdict(set)
+    for action in ACTIONS:
+        keys[_MEANING.get(action.id, action.id)].update(key for key in action.keys if _LETTER.fullmatch(key))
+    more = {meaning: found for meaning, found in keys.items() if len(found) > 1 and meaning != "leave"}
+    assert more == {}
