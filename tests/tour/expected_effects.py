@@ -86,6 +86,17 @@ def _out_of_jump(after: Seen) -> tuple[str, ...]:
     return ("escape",) if after.where.window else ("left_square_bracket",)
 
 
+def _leads_to_results(before: Seen, after: Seen) -> bool:
+    """Up to the question for their list, unless it is there or there is none."""
+    words = ("No list to fetch", "Fetched at", "it has no results")
+    answered = after.where.window == "ResultsDownload" or any(map(after.text.__contains__, words))
+    return goes_to_section("results", "")(before, after) and answered
+
+
+def _out_of_window(after: Seen) -> tuple[str, ...]:
+    return ("escape",) if after.where.window else ()
+
+
 def _widens(before: Seen, after: Seen) -> bool:
     """Where columns are hidden at all."""
     return changes_the_head(before, after) or before.where.hidden == 0
@@ -135,7 +146,11 @@ PROMISES: Mapping[str, Doing] = {
     "jump": Doing(_jumps, _out_of_jump, _out_of_jump),
     "yaml": _section("yaml", "apiVersion: ", "y"),
     "describe": _section("describe", "Name  ", "d"),
-    "results": Doing(goes_to_section("results", ""), in_detail=("d", "d")),
+    "results": Doing(
+        _leads_to_results,
+        lambda after: (*_out_of_window(after), "escape"),
+        lambda after: (*_out_of_window(after), "d", "d"),
+    ),
     "copy_finding": Doing(copies_and_says_so, (), ()),
     "copy_name": Doing(copies_and_says_so, (), ()),
     "copy_namespace": Doing(copies_and_says_so, (), ()),

@@ -292,9 +292,10 @@ async def test_the_log_is_fetched_searched_and_saved(tmp_path: Path, monkeypatch
         await at.paste("including namespace")
         await at.shown.press("enter", "n")
         assert lines.matches
-        await at.shown.press("s", "q")
+        await at.shown.press("ctrl+s", "q")
         saved = (tmp_path / f"{name}.log").read_text().splitlines()
-        assert saved == list(lines.lines)
+        assert window.fetched is not None
+        assert saved == list(window.fetched.lines)
         assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/downloadrequests"]
 
 

@@ -51,5 +51,5 @@ async def test_a_backups_resources_are_listed_after_consent(tmp_path: Path, monk
         namespaces = len(at.object("Backup", name)["spec"]["includedNamespaces"])
         assert at.shown.app.screen.query_one(LogLines).lines[0] == f"{10 * namespaces} objects of 10 kinds"
         assert at.writes == [REQUEST]
-        await at.shown.press("s")
+        await at.shown.press("ctrl+s")
         assert "v1/ConfigMap:" in (tmp_path / f"{name}-resources.log").read_text()

@@ -53,7 +53,7 @@ def test_the_object_that_all_lines_name_is_left_out_and_only_where_none_names_an
 ) -> None:
     text = LogText(b"\n".join((_MINE, *others)))
     assert list(text.without_subject()) == [line.replace(left_out, "") if left_out else line for line in text]
-    assert list(text)[0].startswith('level=info msg="one" backup=velero/daily-1')
+    assert text[0].startswith('level=info msg="one" backup=velero/daily-1')
 
 
 @pytest.mark.parametrize("text", [b"", b"level=info msg=none", b"restore=x at the start of a line"])
