@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from foretop.main_screen.status_line_text import status
 from foretop.main_screen.tab_bar_text import tabs
 from foretop.widgets.line_widgets import StyledLine
 from foretop.widgets.paragraphs import Line
@@ -17,9 +18,11 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS, SCHEDULE, STORAGE
 from foretop_core.pages import PAGES, TABS
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
+from foretop_core.tables.text.terminal_text import width
 from tests.objects import NOW, schedule
 from tests.tui.fake_source import FilledSource, calm, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, screen
+from tests.tui.test_quoted_times import state_of
 from tests.tui.test_stale import wait_until_judged
 
 OPENSHIFT = "openshift-adp/api-prod-eu-example-com:6443/kube:admin"
@@ -27,6 +30,13 @@ OPENSHIFT = "openshift-adp/api-prod-eu-example-com:6443/kube:admin"
 
 def text_of(line: Line) -> str:
     return "".join(piece.text for piece in line)
+
+
+def header(source: FilledSource, cells: int = SMALL[0], options: DisplayOptions | None = None) -> str:
+    """The first line of the screen, in so many cells."""
+    line, time = map(text_of, status(state_of(source), options or DisplayOptions(), "all namespaces", cells))
+    assert width(line) + width(time) <= cells
+    return line.ljust(cells - width(time)) + time
 
 
 async def test_a_silent_velero_is_not_live() -> None:
@@ -87,53 +97,47 @@ NARROW_REST = ["slots 0/3", "API ●", "Velero ●", "02:41:07Z"]
     ],
     ids=["none", "window", "no reason", "no end", "another day", "two", "over its end"],
 )
-async def test_a_pause_window_is_in_the_header_until_somebody_resumes_it(
+def test_a_pause_window_is_in_the_header_until_somebody_resumes_it(
     paused: list[Any], wide: list[str], narrow: list[str]
 ) -> None:
     cluster = "prod-eu ▲1" if "over" in "".join(wide) else "prod-eu ●"
-    async with screen(FilledSource([*calm(), *paused]), MIDDLE) as shown:
-        assert between(shown.lines[0]) == [cluster, "all ns", *wide, *WIDE_REST]
-    async with screen(FilledSource([*calm(), *paused])) as shown:
-        assert between(shown.lines[0]) == [cluster, "all ns", *narrow, *NARROW_REST]
+    source = FilledSource([*calm(), *paused])
+    assert between(header(source, MIDDLE[0])) == [cluster, "all ns", *wide, *WIDE_REST]
+    assert between(header(source)) == [cluster, "all ns", *narrow, *NARROW_REST]
 
 
-async def test_what_is_overdue_goes_before_a_window_and_what_a_window_holds_is_not_meant() -> None:
+def test_what_is_overdue_goes_before_a_window_and_what_a_window_holds_is_not_meant() -> None:
     late = schedule("late", "0 * * * *", last="01:00:03", paused=True)
-    async with screen(FilledSource([*calm(), *held(5), late]), LARGE) as shown:
-        assert "‖ 1 of 7 paused, 1 overdue  ‖ CHG-4711: 5 paused, to resume 04:30" in shown.status
-    async with screen(FilledSource([*calm(), *held(5), late])) as shown:
-        assert "‖ 1/7, 1 overdue  ‖ 5 to resume 04:30" in shown.status
+    source = FilledSource([*calm(), *held(5), late])
+    assert "‖ 1 of 7 paused, 1 overdue  ‖ CHG-4711: 5 paused, to resume 04:30" in header(source, LARGE[0])
+    assert "‖ 1/7, 1 overdue  ‖ 5 to resume 04:30" in header(source)
     notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T04:30:00Z", PAUSED_BATCH: "ab12cd"}
     missing = schedule("etcd", "0 * * * *", last="01:00:03", paused=True, annotations=notes)
-    async with screen(FilledSource([*calm(), missing])) as shown:
-        assert "‖ 1, 1 due, to resume 04:30" in shown.status
-    async with screen(FilledSource([*calm(), missing, late])) as shown:
-        assert "‖ 1 overdue  ‖ 1 to resume 04:30" in shown.status, "what a window misses on purpose is not overdue"
-    async with screen(FilledSource([*calm(), missing, late]), LARGE) as shown:
-        assert "‖ 1 of 3 paused, 1 overdue  ‖ 1 paused, 1 due, to resume 04:30" in shown.status
+    assert "‖ 1, 1 due, to resume 04:30" in header(FilledSource([*calm(), missing]))
+    source = FilledSource([*calm(), missing, late])
+    assert "‖ 1 overdue  ‖ 1 to resume 04:30" in header(source), "what a window misses on purpose is not overdue"
+    assert "‖ 1 of 3 paused, 1 overdue  ‖ 1 paused, 1 due, to resume 04:30" in header(source, LARGE[0])
 
 
 @pytest.mark.parametrize("context", ["prod-eu", "minicluster-two"])
-async def test_an_open_window_stays_beside_an_overdue_pause_and_a_slow_clock(
+def test_an_open_window_stays_beside_an_overdue_pause_and_a_slow_clock(
     context: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FilledSource, "skew", lambda _self, _context: timedelta(minutes=3))
-    async with screen(FilledSource([*troubled(), *held(38)], (context,))) as shown:
-        items = between(shown.lines[0])
-        assert {"‖ 1 overdue", "02:41:07Z"} <= set(items)
-        assert {"‖ 38 to resume 04:30", "‖ 38, end 04:30"} & set(items)
-        assert {"local clock 3m slow", "clock 3m slow"} & set(items)
+    items = set(between(header(FilledSource([*troubled(), *held(38)], (context,)))))
+    assert items >= {"‖ 1 overdue", "02:41:07Z"}
+    assert items & {"‖ 38 to resume 04:30", "‖ 38, end 04:30"}
+    assert items & {"local clock 3m slow", "clock 3m slow"}
 
 
-async def test_a_window_that_is_over_is_told_beside_what_is_overdue() -> None:
+def test_a_window_that_is_over_is_told_beside_what_is_overdue() -> None:
     late = schedule("late", "0 * * * *", last="01:00:03", paused=True)
     notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T02:29:00Z", PAUSED_BATCH: "ab12cd"}
     over = schedule("etcd", "0 * * * *", last="00:00:03", paused=True, annotations=notes)
-    async with screen(FilledSource([*calm(), over, late])) as shown:
-        assert "‖ 1/3, 1 overdue  ‖ 1, 12m over" in shown.status
-    async with screen(FilledSource([*calm(), over])) as shown:
-        assert "‖ 1, 12m over" in shown.status
-        assert "overdue" not in shown.status
+    assert "‖ 1/3, 1 overdue  ‖ 1, 12m over" in header(FilledSource([*calm(), over, late]))
+    alone = header(FilledSource([*calm(), over]))
+    assert "‖ 1, 12m over" in alone
+    assert "overdue" not in alone
 
 
 async def test_each_cluster_has_its_own_counts_and_slots() -> None:
@@ -159,10 +163,10 @@ async def test_a_cluster_that_is_lost_says_so_where_its_counts_were() -> None:
         assert "slots 3/3 · ?   API ✗ 1 of 2 " in shown.status
 
 
-async def test_many_clusters_are_counted_together() -> None:
-    async with screen(FilledSource(troubled(), ("a", "b", "c", "d"))) as shown:
-        assert shown.lines[0].startswith(" 4 clusters ✗20 ▲12  ")
-        assert "slots 12/12" in shown.status
+def test_many_clusters_are_counted_together() -> None:
+    line = header(FilledSource(troubled(), ("a", "b", "c", "d")))
+    assert line.startswith(" 4 clusters ✗20 ▲12  ")
+    assert "slots 12/12" in line
 
 
 async def test_what_is_not_all_seen_is_not_well() -> None:
@@ -173,20 +177,16 @@ async def test_what_is_not_all_seen_is_not_well() -> None:
         assert shown.lines[0].startswith(" prod-eu ○  ")
 
 
-@pytest.mark.parametrize("size", [SMALL, MIDDLE])
-async def test_the_speed_of_the_demo_is_always_told(size: tuple[int, int]) -> None:
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_speed_of_the_demo_is_always_told(columns: int) -> None:
     """At sixty times the speed a clock that nobody explains looks broken."""
-    source = FilledSource([*troubled(), *held(5)])
-    async with screen(source, size, display_options=DisplayOptions(flash=False, speed=60.0)) as shown:
-        assert "demo ×60  " in shown.lines[0]
+    assert "demo ×60  " in header(FilledSource([*troubled(), *held(5)]), columns, DisplayOptions(speed=60.0))
 
 
-async def test_a_plain_terminal_gets_plain_blocks() -> None:
-    display_options = DisplayOptions(flash=False, ascii=True)
-    async with screen(FilledSource(troubled()), MIDDLE, display_options=display_options) as shown:
-        assert "slots ### 3/3" in shown.status
-    async with screen(FilledSource(calm()), MIDDLE, display_options=display_options) as shown:
-        assert "slots ... 0/3" in shown.status
+def test_a_plain_terminal_gets_plain_blocks() -> None:
+    plain = DisplayOptions(ascii=True)
+    assert "slots ### 3/3" in header(FilledSource(troubled()), 120, plain)
+    assert "slots ... 0/3" in header(FilledSource(calm()), 120, plain)
 
 
 async def test_a_beat_that_changes_nothing_draws_only_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -213,42 +213,37 @@ async def test_whole_items_are_left_out_the_least_important_first(columns: int, 
 
 
 @pytest.mark.parametrize(
-    ("columns", "header"),
+    ("columns", "start"),
     [
         (200, f" {OPENSHIFT} ✗5 ▲3   all namespaces "),
         (80, " prod-eu-example-com ✗5 ▲3  "),
         (40, " prod-eu…-com ✗5 ▲3  "),
     ],
 )
-async def test_a_long_context_is_shortened_to_its_cluster(columns: int, header: str) -> None:
-    async with screen(FilledSource(troubled(), (OPENSHIFT,)), size=(columns, 12)) as shown:
-        assert shown.lines[0].startswith(header)
+def test_a_long_context_is_shortened_to_its_cluster(columns: int, start: str) -> None:
+    assert header(FilledSource(troubled(), (OPENSHIFT,)), columns).startswith(start)
 
 
 @pytest.mark.parametrize("columns", [40, 47, 55, 64, 72, 80, 93, 101, 120])
-async def test_no_item_is_crushed_at_any_width(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_item_is_crushed_at_any_width(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FilledSource, "skew", lambda _self, _context: timedelta(hours=6, minutes=12))
-    display_options = DisplayOptions(flash=False, read_only=True)
-    async with screen(
-        FilledSource(troubled(), ("a", "b", "c")), size=(columns, 12), display_options=display_options
-    ) as shown:
-        items = set(between(shown.lines[0]))
-        assert items <= {
-            *("a ✗5 ▲3 · b ✗5 ▲3 · c ✗5 ▲3", "3 clusters ✗15 ▲9", "all ns", "API ●", "Velero 1.18 ●", "Velero ●"),
-            *(
-                "‖ 6 of 18 paused, 3 overdue",
-                "‖ 6/18, 3 overdue",
-                "‖ 3 overdue",
-                "‖3",
-                "slots 3/3 · 3/3 · 3/3",
-                "3/3 · 3/3 · 3/3",
-            ),
-            *("READ-ONLY", "RO", "local clock 6h12m slow", "clock 6h12m slow", "02:41:07Z", "02:41:07"),
-        }
-        assert items & {"a ✗5 ▲3 · b ✗5 ▲3 · c ✗5 ▲3", "3 clusters ✗15 ▲9"}
-        assert items & {"READ-ONLY", "RO"}
-        assert items & {"‖ 6 of 18 paused, 3 overdue", "‖ 6/18, 3 overdue", "‖ 3 overdue", "‖3"}
-        assert items & {"02:41:07Z", "02:41:07"}
+    items = set(between(header(FilledSource(troubled(), ("a", "b", "c")), columns, DisplayOptions(read_only=True))))
+    assert items <= {
+        *("a ✗5 ▲3 · b ✗5 ▲3 · c ✗5 ▲3", "3 clusters ✗15 ▲9", "all ns", "API ●", "Velero 1.18 ●", "Velero ●"),
+        *(
+            "‖ 6 of 18 paused, 3 overdue",
+            "‖ 6/18, 3 overdue",
+            "‖ 3 overdue",
+            "‖3",
+            "slots 3/3 · 3/3 · 3/3",
+            "3/3 · 3/3 · 3/3",
+        ),
+        *("READ-ONLY", "RO", "local clock 6h12m slow", "clock 6h12m slow", "02:41:07Z", "02:41:07"),
+    }
+    assert items & {"a ✗5 ▲3 · b ✗5 ▲3 · c ✗5 ▲3", "3 clusters ✗15 ▲9"}
+    assert items & {"READ-ONLY", "RO"}
+    assert items & {"‖ 6 of 18 paused, 3 overdue", "‖ 6/18, 3 overdue", "‖ 3 overdue", "‖3"}
+    assert items & {"02:41:07Z", "02:41:07"}
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80, 100, 120, 200])

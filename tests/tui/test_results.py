@@ -171,30 +171,27 @@ def told_by_themselves() -> list[Resource]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("tab", "kind", "name", "wanted"),
-    [
-        ("7", BACKUP, "etl", ("Failed: 0 errors", "no bucket", "volume data-0 Failed: no space left", "No list to")),
-        ("7", BACKUP, "odd", ("FailedValidation", "no such location", "No list to fetch: it was refused")),
-        ("7", BACKUP, "waits", ("Queued", "No list to fetch: it has not begun (Queued).")),
-        ("7", BACKUP, "going", ("Deleting", "No list to fetch: Velero is deleting it, with its log and results.")),
-        (
-            "3",
-            NAB,
-            "mine",
-            ("3 errors and 1 warning", "failed or canceled: 2 volumes", "These objects are not from a cluster"),
-        ),
-        ("3", NAB, "new", ("It has no Velero object yet",)),
-    ],
-)
-async def test_what_an_object_tells_by_itself_is_told_without_a_cluster(
-    tab: str, kind: Kind, name: str, wanted: tuple[str, ...]
-) -> None:
+async def test_what_an_object_tells_by_itself_is_told_without_a_cluster() -> None:
     async with screen(FilledSource(told_by_themselves())) as shown:
-        await shown.press(tab)
-        await shown.on(shown.source.key(kind, "velero", name))
-        await shown.press("x")
-        await shown.until(lambda: all(map(unfolded(shown.lines).__contains__, wanted)))
+
+        async def tells(tab: str, kind: Kind, name: str, *wanted: str) -> None:
+            await shown.press(tab)
+            await shown.on(shown.source.key(kind, "velero", name))
+            await shown.press("x")
+            await shown.until(lambda: all(map(unfolded(shown.lines).__contains__, wanted)))
+            await shown.press("escape")
+
+        await tells(
+            "7", BACKUP, "etl", "Failed: 0 errors", "no bucket", "volume data-0 Failed: no space left", "No list to"
+        )
+        await tells("7", BACKUP, "odd", "FailedValidation", "no such location", "No list to fetch: it was refused")
+        await tells("7", BACKUP, "waits", "Queued", "No list to fetch: it has not begun (Queued).")
+        await tells(
+            "7", BACKUP, "going", "Deleting", "No list to fetch: Velero is deleting it, with its log and results."
+        )
+        mine = ("3 errors and 1 warning", "failed or canceled: 2 volumes", "These objects are not from a cluster")
+        await tells("3", NAB, "mine", *mine)
+        await tells("3", NAB, "new", "It has no Velero object yet")
 
 
 async def test_nothing_of_what_was_open_before_stays_on_the_screen() -> None:
