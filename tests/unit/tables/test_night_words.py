@@ -738,7 +738,7 @@ def test_runs_at_work_or_waiting_at_six_are_named() -> None:
     line, told = _done_at_six(
         _told("images", "04:00", "06:12", "06:20"), _told("logs", "06:12", "06:30", "06:40", made="05:30")
     )
-    assert line == "not by 06:00: ends 06:30, 90% sure by 06:40; images at work, logs waiting"
+    assert line == "not by 06:00: ends 06:30 (logs), 90% sure by 06:40; images at work, logs waiting"
     assert told.endswith("by 06:40Z; images at work, logs waiting.")
 
 

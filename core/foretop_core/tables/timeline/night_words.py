@@ -170,7 +170,9 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
     if skipped:
         said.append(Phrase(f", {'and' if kept.verdict == 'not' else 'but'} {skipped}", Tone.WARN))
     if last is not None:
-        end = f"ends {clock(last.likely, now, zone)}{_sure_by(last.by, last.likely, now, zone)}"
+        # Of several that are open then, the one that is the reason.
+        who = f" ({last.run.called})" if len(names_of((*kept.at_work, *kept.waiting))) > 1 else ""
+        end = f"ends {clock(last.likely, now, zone)}{who}{_sure_by(last.by, last.likely, now, zone)}"
         said.append(Phrase(f"{';' if skipped else ',' if is_six else ':'} {end}"))
     if still:
         said.append(Phrase(f"; {still}"))
