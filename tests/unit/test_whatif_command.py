@@ -76,6 +76,11 @@ def test_a_run_that_the_new_expression_makes_at_once_is_told_and_the_next_one_is
     assert not [line for line in skips.differences if "at once" in render(line, NOW)]
 
 
+def test_how_many_runs_a_new_expression_makes_is_told() -> None:
+    told = [render(line, NOW) for line in _compared(Move("second", "0 4 * * *", skips=True)).differences]
+    assert "second: 1 run instead of 3." in told
+
+
 def test_how_many_wait_less_is_told_before_each_of_many() -> None:
     names = [f"s{number}" for number in range(6)]
     runs = [backup(f"{name}-1", created="01:00:00", started="01:00:03", ended="01:20:03", of=name) for name in names]

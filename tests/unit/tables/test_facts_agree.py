@@ -327,7 +327,7 @@ def test_the_next_free_slot_is_told_to_the_minute_of_the_row_that_frees_it() -> 
     shown = Shown("queue", [server, location(), schedule("s", "0 * * * *", last="02:00:00"), *past, runs, waits])
     (free,) = [row[1].rstrip("?") for row in shown.text("at", "name") if row[2] == "now"]
     said = shown.model.view.section_words("RUNNING", [runs], shown.render_context())
-    assert said == f"1 of 1 slot, the next is free about {free}"
+    assert said == f"1 of 1 slot, the next is free about {free}; IN, AT: end"
 
 
 @pytest.mark.parametrize("name", ["dead", "outage"])

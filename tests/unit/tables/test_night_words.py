@@ -633,6 +633,7 @@ def _crowded() -> Night:
 def test_a_crowded_night_and_an_empty_one_stand_beside_each_other_in_numbers() -> None:
     empty = Night("velero", NOW, NOW + timedelta(days=1), slots=2)
     assert nights_compared(outlook(empty), outlook(_crowded()), UTC) == (
+        ("Runs", "0", "4"),
         ("Slots", "0 of 2", "1 of 1"),
         ("Waiting", "nobody over a minute", "1 at 03:00"),
         ("Longest", "none", "10 minutes"),

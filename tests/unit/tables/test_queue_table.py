@@ -136,8 +136,8 @@ def test_the_words_of_those_that_wait_leave_out_the_ones_that_velero_refuses() -
     def words(*runs: Backup) -> str:
         return table.model.view.section_words("WAITING", runs, table.render_context())
 
-    assert words(waits[0]) == "1, all started by 02:46, all done by 02:56"
-    assert words(*waits) == "2, 1 refused, the rest started by 02:46, the rest done by 02:56"
+    assert words(waits[0]) == "1, all started by 02:46, all done by 02:56; IN, AT: start"
+    assert words(*waits) == "2, 1 refused, the rest started by 02:46, the rest done by 02:56; IN, AT: start"
     assert words(waits[1]) == "1, all refused"
 
 
@@ -404,4 +404,4 @@ def test_a_run_that_moves_its_volumes_without_a_slot_is_told_from_those_that_hol
         ("▶", "↺ back"),
     }
     said = shown.model.view.section_words("RUNNING", runs, shown.render_context())
-    assert said == "1 of 6 slots, 1 more finishes without a slot"
+    assert said == "1 of 6 slots, 1 more finishes without a slot; IN, AT: end"

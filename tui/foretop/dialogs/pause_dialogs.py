@@ -259,14 +259,14 @@ class ChangePauseDialog(PauseDialog):
 
 
 def age_after_skip(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[Text]:
-    """How many skip a run, and how old their newest good backups are when the next ones are made."""
+    """How old the newest good backups of those that skip a run are when the next ones are made."""
     skipped = skipped_ages(schedules, choice)
     if not skipped:
         return []
     schedule, age = max(skipped, key=lambda one: one[1])
     if len(skipped) > 1:
-        lead = f"{len(skipped)} schedules skip a run; at their next runs their newest good backups are up to "
-        return [sentence(lead, age, f" old ({schedule.name})")]
+        lead = "those that skip have a newest good backup of up to "
+        return [sentence(lead, age, f" at the next run ({schedule.name})")]
     return [sentence(f"the newest good backup of {schedule.name} is ", age, " old at the next run")]
 
 

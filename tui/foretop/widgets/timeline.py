@@ -29,6 +29,7 @@ from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
 from foretop_core.tables.timeline.lanes import NO_OBSTACLES, LaneObstacles, TimelineItem
 from foretop_core.tables.timeline.night_chart import (
+    MANY,
     NOW_SHARE,
     CellLoad,
     Cells,
@@ -368,7 +369,9 @@ class Timeline(Widget, can_focus=True):
             scale = f"{number}{tick} " if number else "   "
             head = pad(cut_end(f" {word if not lines else ''}", self._left - len(scale), self._ellipsis), 0)
             lines.append((Span(pad(head, self._left - len(scale)) + scale, DIM), *self._spans(row)))
-        lines.append((Span(pad(" waiting", self._left), DIM), *self._spans(waiting_cells(loads))))
+        waiting = waiting_cells(loads)
+        many = f", {MANY} over 9" if any(cell.text == MANY for cell in waiting) else ""
+        lines.append((Span(pad(f" waiting{many}", self._left), DIM), *self._spans(waiting)))
         return lines
 
     @property

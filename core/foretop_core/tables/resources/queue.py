@@ -94,11 +94,15 @@ class QueueView(View[Run]):
         return WAITING if entry.phase in WAITING_PHASES else RUNNING
 
     def section_words(self, title: str, entries: Sequence[Run], render: RenderContext) -> str:
-        """`3 of 3 slots, the next is free about 02:30`: the minute that the row of that run says."""
+        """`3 of 3 slots, the next is free about 02:30`: the minute that the row of that run says.
+
+        Two columns tell the end of a run at work and the start of one that waits: which of them, the section says.
+        """
         if title == RUNNING:
-            return _running_words(entries, render)
+            return f"{_running_words(entries, render)}; IN, AT: end"
         if title == RESTORES:
-            return f"{len(entries):,}, beside the slots"
+            starts = ", ~ start" if any(render.facts(run).state is RunState.WAITS for run in entries) else ""
+            return f"{len(entries):,}, beside the slots; IN, AT: end{starts}"
         facts = [one for run in entries if (one := render.facts(run)).state is not RunState.REFUSED]
         refused = len(entries) - len(facts)
         told = [f"{len(entries):,}", *([f"{refused:,} refused" if facts else "all refused"] if refused else ())]
@@ -109,7 +113,7 @@ class QueueView(View[Run]):
             known = [at for at in times_known if at is not None]
             if known and len(known) == len(facts):
                 told.append(f"{'the rest' if refused else 'all'} {verb} by {render.estimate(max(known), entries[0])}")
-        return ", ".join(told)
+        return f"{', '.join(told)}; IN, AT: start" if facts else ", ".join(told)
 
     def below(self, render: RenderContext) -> tuple[str, Sequence[Run]]:
         return ended_lately(render)

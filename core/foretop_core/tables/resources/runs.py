@@ -90,7 +90,7 @@ class RestoresView(View[Restore]):
     name = "restores"
     kinds = watched = frozenset({RESTORE.name})
     order = "started"
-    rank = ("phase", "backup", "started", "errors", "warnings", "items", "took", "from", "into")
+    rank = ("phase", "into", "started", "errors", "backup", "warnings", "items", "took", "from")
     order_words = "worst first, then newest"
     is_of_velero = True
     mark_ticks = False

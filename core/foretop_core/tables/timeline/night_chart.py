@@ -22,7 +22,7 @@ NOW_SHARE = 4
 """Now stands at one part in so many of the width, and a step in time is as wide."""
 _ROWS_OF_SLOTS = 4
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
-_MOST_DIGIT = 9
+_MOST_DIGIT, MANY = 9, "+"
 
 
 class LaneSign(Enum):
@@ -275,12 +275,12 @@ def slot_scale(limit: int, *, one_row: bool) -> list[str]:
 
 
 def waiting_cells(loads: Sequence[CellLoad]) -> Cells:
-    """How many wait at most in each cell, `+` above nine."""
+    """How many wait at most in each cell, `MANY` above nine."""
     return tuple(ChartCell(text := _digit(load.waiting), text, Tone.WAITING) for load in loads)
 
 
 def _digit(number: int) -> str:
-    return " " if number <= 0 else str(number) if number <= _MOST_DIGIT else "+"
+    return " " if number <= 0 else str(number) if number <= _MOST_DIGIT else MANY
 
 
 def with_window(

@@ -273,6 +273,7 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
     last = six.last_before
     done, by = (last.likely, last.by) if last is not None else one.night_end or (None, None)
     return (
+        ("Runs", f"{sum(len(schedule.runs) for schedule in one.schedules):,}"),
         ("Slots", f"{one.at_work.count if one.at_work else 0} of {one.night.slots}"),
         (
             "Waiting",
