@@ -663,7 +663,7 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     for finding, text in seen.triage_panes.items():
         if finding.startswith("velero-all-paused:"):
-            yield _ALL, number(int(find(r"without skip, (\d+) backups? would be created", text) or 0))
+            yield _ALL, number(int(find(r"without skip, (\d+) backups?(?: at once|,)", text) or 0))
 
 
 @states("number of backups that unpausing all would create", "dialog, choices")
