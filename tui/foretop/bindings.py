@@ -9,7 +9,7 @@ its handler to one of those tables. Two actions on one key in one view are an er
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from itertools import combinations
 from pathlib import Path
@@ -457,10 +457,11 @@ def check_letters(actions: Iterable[Action], view: str, sorting: Iterable[str]) 
             raise KeyConflict(f"{action.id} is on {', '.join(sorted(taken))}, which sorts the table of {view}")
 
 
-def with_key(actions: Iterable[Action], action_id: str, key: str, shown: str) -> tuple[Action, ...]:
-    """The actions with one of them on another key; raises KeyConflict where that is taken."""
+def with_keys(actions: Iterable[Action], wanted: Mapping[str, tuple[str, str]]) -> tuple[Action, ...]:
+    """The actions with some on other keys, in Textual's spelling and a person's; raises KeyConflict for a taken one."""
     changed = tuple(
-        replace(action, keys=(key,), shown=shown) if action.id == action_id else action for action in actions
+        replace(action, keys=(wanted[action.id][0],), shown=wanted[action.id][1]) if action.id in wanted else action
+        for action in actions
     )
     check_keys(changed)
     return changed

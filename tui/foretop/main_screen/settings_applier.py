@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from textual.keys import _character_to_key
 
-from foretop.bindings import ACTIONS, KeyConflict, check_letters, key_name, use_keys, with_key
+from foretop.bindings import ACTIONS, Action, KeyConflict, check_letters, key_name, use_keys, with_keys
 from foretop.main_screen.finding_notices import FindingNotices
 from foretop.panes.page_records import TABLE_PAGES
 from foretop.widgets.column_layout import sort_keys
@@ -94,24 +95,19 @@ class SettingsApplier:
 
     def _take_keys(self) -> list[str]:
         """Puts actions onto the keys asked for; the problems are those that cannot be."""
+        asked = {name: shown for name, shown in self._config.settings.keys.items() if name not in GONE_ACTIONS}
+        ids = {one.id.replace("_", "-"): one.id for one in ACTIONS}
+        wanted = {ids[name]: (textual_key(shown), shown) for name, shown in asked.items()}
         actions, keymap, problems = ACTIONS, dict[str, str](), list[str]()
-        for name, shown in self._config.settings.keys.items():
-            if name in GONE_ACTIONS:
-                continue
-            action_id = next(one.id for one in ACTIONS if one.id.replace("_", "-") == name)
-            key = textual_key(shown)
+        # All at once, so that two may change places; one by one where that tells which of them cannot be.
+        for part in (wanted,) if _fits(wanted) else [{one: wanted[one]} for one in wanted]:
             try:
-                changed = with_key(actions, action_id, key, shown)
-                for page in TABLE_PAGES.values():
-                    check_letters(
-                        (one for one in changed if one.id == action_id), page.id, sort_keys(page.view.columns)
-                    )
+                actions = _placed(actions, part)
+                keymap |= {action_id: key for action_id, (key, _) in part.items()}
             except KeyConflict as problem:
+                name = next(iter(part)).replace("_", "-")
                 line = self._config.config.lines.get(("keys", name), 1)
                 problems.append(f"{self._config.config.path}:{line}: keys.{name}: {problem}")
-                continue
-            actions = changed
-            keymap[action_id] = key
         if actions != self._screen.actions:
             self._screen.actions = actions
             use_keys(actions)
@@ -127,6 +123,22 @@ class SettingsApplier:
             self._host.notify(
                 f"{len(mistakes)} mistakes in {path}: {key_name('messages')} shows them", severity="warning"
             )
+
+
+def _placed(actions: tuple[Action, ...], wanted: Mapping[str, tuple[str, str]]) -> tuple[Action, ...]:
+    """Raises KeyConflict where a key is taken, by another action or by the sorting of a table."""
+    changed = with_keys(actions, wanted)
+    for page in TABLE_PAGES.values():
+        check_letters((one for one in changed if one.id in wanted), page.id, sort_keys(page.view.columns))
+    return changed
+
+
+def _fits(wanted: Mapping[str, tuple[str, str]]) -> bool:
+    try:
+        _placed(ACTIONS, wanted)
+    except KeyConflict:
+        return False
+    return True
 
 
 def zoning(name: str, mine: tzinfo) -> TimeZoneSetting:
