@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -21,6 +21,7 @@ from foretop_core.rules.cron_dialects import ALL_DIALECTS, expression
 from foretop_core.rules.night.spread import Spreading, Strain, shifted_text, spread
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
+from tests.examples import few_or_many
 from tests.objects import backup, location, schedule, upload
 
 NOW = datetime(2026, 11, 15, 20, 0, 0, tzinfo=UTC)
@@ -140,6 +141,22 @@ def test_a_run_that_is_due_when_the_time_ends_is_not_looked_at(minutes: int, shi
     snapshot = _server({"first": ("0 2 * * *", 30), "second": ("0 2 * * *", 30)})
     found = spread(snapshot, "velero", NOW, length=timedelta(hours=6, minutes=minutes), draws=10)
     assert (len(found.shifts), found.strain_before.waits > 0) == (shifts, bool(shifts))
+
+
+@pytest.mark.parametrize(("minute", "after"), [(7, "55 1 * * *"), (3, "15 2 * * *"), (11, "0 2 * * *")])
+def test_among_equal_minutes_a_round_one_is_chosen(minute: int, after: str) -> None:
+    server = _server(dict.fromkeys(("first", "second"), (f"{minute} 2 * * *", 9)))
+    assert [shift.after for shift in _spread(server).shifts] == [after]
+
+
+@pytest.mark.parametrize(("namespaces", "shifts"), [(("shop", "shop"), 1), (("shop", "wiki"), 0)])
+def test_beside_a_free_slot_only_those_of_one_namespace_meet(namespaces: tuple[str, str], shifts: int) -> None:
+    made: list[Resource] = []
+    for name, namespace in zip(("first", "second"), namespaces, strict=True):
+        spec = {"includedNamespaces": [namespace]}
+        made.append(schedule(name, "0 2 * * *", last="02:00:03", template=spec))
+        made.append(backup(f"{name}-1", created="02:00:03", started="02:00:04", ended="02:30:04", of=name, spec=spec))
+    assert len(_spread(_server({}, 2, "1.18.3", *made)).shifts) == shifts
 
 
 def test_six_in_one_slot_are_spread_over_the_window() -> None:
@@ -277,12 +294,11 @@ CRONS = st.one_of(
 SERVERS = st.dictionaries(st.sampled_from(list("abcdefg")), st.tuples(CRONS, st.integers(1, 90)), min_size=1)
 
 
-@settings(max_examples=20, deadline=None)
-@given(SERVERS, st.integers(1, 3), st.sampled_from(["", WINDOW, "22:00-06:00"]), st.data())
+@few_or_many(10, 40, SERVERS, st.integers(1, 3), st.sampled_from(["", WINDOW, "22:00-06:00"]), st.data())
 def test_every_proposal_keeps_rhythm_window_and_names_and_is_never_worse(
-    given: dict[str, tuple[str, int]], slots: int, window: str, data: st.DataObject
+    servers: dict[str, tuple[str, int]], slots: int, window: str, data: st.DataObject
 ) -> None:
-    fixed = {name: one for name, one in given.items() if not one[0].startswith("@every")}
+    fixed = {name: one for name, one in servers.items() if not one[0].startswith("@every")}
     if not fixed:
         return
     kept = tuple(data.draw(st.lists(st.sampled_from(sorted(fixed)), unique=True, max_size=2)))

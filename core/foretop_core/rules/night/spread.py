@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -291,9 +292,9 @@ class _Search:
                 continue
             costs = self._costs(model, course, one)
             gain = min(costs.values()) - costs[0]
-            gains += [(gain, one.place, one)] if gain < 0 else []
-        gains.sort(key=lambda gain: gain[:2])
-        return [(one, by) for _, _, one in gains[:_PLAYED_SCHEDULES] for by in self._best_places(model, one)]
+            gains += [(gain, one)] if gain < 0 else []
+        gains.sort(key=lambda gain: gain[0])
+        return [(one, by) for _, one in gains[:_PLAYED_SCHEDULES] for by in self._best_places(model, one)]
 
     def _best_places(self, model: ServerModel, one: _Movable) -> list[int]:
         """The shifts that look best beside the likely course without it: who waits for it now starts sooner then."""
@@ -310,12 +311,10 @@ class _Search:
     def _costs(self, model: ServerModel, course: Course, one: _Movable) -> dict[int, int]:
         """By shift, the minutes that its runs would wait and would hold others back; 0 is as it is."""
         crowded = self._crowded(model, course, one.place)
-        free, taken = [0] * (self.horizon + 1), [0] * (self.horizon + 1)
-        free[self.horizon] = self.horizon
+        taken = [0, *accumulate(crowded)]
+        free = [self.horizon] * len(crowded)
         for minute in reversed(range(self.horizon)):
             free[minute] = free[minute + 1] if crowded[minute] else minute
-        for minute in range(self.horizon):
-            taken[minute + 1] = taken[minute] + crowded[minute]
         lasts = int(one.minutes * one.planned.held * _ROOM) + 1
 
         def cost(by: int) -> int:
@@ -343,13 +342,12 @@ class _Search:
             ),
         ]
         for run, claim in others:
-            for minutes in (load, held) if state.conflicts[wanted] >> claim & 1 and state.has_queue else (load,):
+            for minutes in (load, held) if state.conflicts[wanted] >> claim & 1 else (load,):
                 _mark(minutes, run, self.horizon)
-        crowded, at_work, holding = bytearray(self.horizon), 0, 0
-        for minute in range(self.horizon):
-            at_work, holding = at_work + load[minute], holding + held[minute]
-            crowded[minute] = at_work >= state.slots or holding > 0
-        return crowded
+        return bytearray(
+            at_work >= state.slots or holding > 0
+            for at_work, holding in zip(accumulate(load), accumulate(held), strict=True)
+        )
 
     def _movable(self, place: int, keep: frozenset[str]) -> _Movable | None:
         schedule, planned = self.model.schedules[place], self.model.state.schedules[place]
