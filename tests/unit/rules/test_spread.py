@@ -173,6 +173,23 @@ def test_runs_that_would_be_lost_are_made() -> None:
     assert found.strain_after.lost + found.strain_after.late < found.strain_before.lost + found.strain_before.late
 
 
+@pytest.mark.parametrize(
+    ("often", "takes", "long", "strain"),
+    [
+        # The long one waits from 02:01 to 02:05, the run of 02:15 to 02:55; those of 02:30 and 02:45 are lost.
+        ("*/15 * * * *", 5, 50, Strain(lost=2, late=0, waits=(4 + 40) * 60)),
+        # The run of 02:05 waits to 02:31, that of 02:30 is made two minutes late, the four between them are lost.
+        ("*/5 * * * *", 1, 30, Strain(lost=4, late=1, waits=26 * 60)),
+    ],
+)
+def test_what_a_long_run_costs_a_frequent_one_without_a_queue(
+    often: str, takes: int, long: int, strain: Strain
+) -> None:
+    server = _server({"often": (often, takes), "long": ("1 2 * * *", long)}, version="1.17.2")
+    found = spread(server, "velero", NOW, None, ("often", "long"), timedelta(hours=7), draws=0)
+    assert found.strain_before == strain
+
+
 def test_one_that_is_kept_stays_and_the_others_move() -> None:
     snapshot = _server({"first": ("0 2 * * *", 30), "second": ("0 2 * * *", 30)})
     for kept, moved in (("first", "second"), ("second", "first")):
