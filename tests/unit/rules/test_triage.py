@@ -74,6 +74,14 @@ def test_invisible_kinds_never_count_as_healthy() -> None:
     assert not result.calm
 
 
+def test_what_velero_said_of_a_good_expression_before_a_pause_is_no_finding() -> None:
+    for paused in (True, False):
+        said = schedule("odd", cron="0 0 * * 1", phase="FailedValidation", paused=paused)
+        odd = replace(said, status=replace(said.status, validation_errors=("no such location",)))
+        found = [one.code for one in findings(location(), odd, schedule("runs"))]
+        assert ("schedule-invalid" in found) is not paused
+
+
 def test_an_invalid_schedule_has_the_library_s_message() -> None:
     found = only(location(), schedule(cron="0 0 * * 8", phase="FailedValidation"))
     assert (found.code, found.severity) == ("schedule-invalid", Severity.ERROR)

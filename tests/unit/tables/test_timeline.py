@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from foretop.panes.detail_sections import describe_object
 from foretop_core.clock import ManualClock
@@ -254,6 +255,16 @@ def test_a_lane_knows_that_its_storage_is_gone_that_it_is_late_and_that_nothing_
     assert made is not None
     assert lane_obstacles(made, cold, _render(kept), None) == LaneObstacles(unwarmed=True)
     assert lane_obstacles(made, cold, _render(kept), from_builtins(CronJob, {})) == LaneObstacles()
+
+
+def test_the_lane_of_a_paused_schedule_is_broken_only_where_it_stays_so_after_the_pause() -> None:
+    for cron, severity in (("61 2 * * *", Severity.ERROR), ("0 2 * * *", None)):
+        said = schedule(cron=cron, paused=True, phase="FailedValidation")
+        paused = replace(said, status=replace(said.status, validation_errors=("no such location",)))
+        made = timeline_item(key(), paused, of_robfig)
+        assert made is not None
+        assert bool(made.problem) is (severity is not None)
+        assert lane_obstacles(made, paused, _render(location(), paused), None).severity is severity
 
 
 def test_the_overview_of_a_prescaled_job_has_its_runs_and_what_is_wrong_with_its_warm_ups() -> None:

@@ -570,8 +570,8 @@ class Timeline(Widget, can_focus=True):
 def _state(
     item: TimelineItem, standing: LaneStanding, obstacles: LaneObstacles, now: datetime
 ) -> tuple[StatusGlyph | None, str]:
-    """The sign of a lane, and when it is next."""
-    if item.paused:
+    """The sign of a lane, and when it is next; one that stays invalid after its pause has the sign of that."""
+    if item.paused and obstacles.severity is not Severity.ERROR:
         until = obstacles.paused_until
         return StatusGlyph.PAUSED, "over" if until is not None and until <= now else ""
     broken = item.problem or obstacles.severity is Severity.ERROR

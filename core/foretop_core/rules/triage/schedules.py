@@ -41,7 +41,7 @@ def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
     for schedule, _ in snapshot.read_schedules:
         facts = schedule_facts(snapshot, schedule, now)
         problem, too_long = facts.invalid, facts.is_too_long
-        if not problem:
+        if not facts.stays_invalid:
             continue
         paused = " It is paused, so Velero has not checked it yet." if schedule.spec.paused else ""
         upgrade, instead = refusal_by_upgrade(snapshot, schedule, now)
@@ -247,7 +247,7 @@ def _is_forgotten(facts: ScheduleFacts, limits: Thresholds) -> bool:
 
 def _paused_since(facts: ScheduleFacts) -> datetime | None:
     """Since when a schedule that would run is paused; None where it is not, or nothing tells."""
-    if facts.pause is None or facts.invalid:
+    if facts.pause is None or facts.stays_invalid:
         return None
     return facts.pause.since or facts.by_reading[-1].next_run
 

@@ -92,7 +92,7 @@ def _made(key: ObjectRef, resource: Resource | None, readings_of: ReadingsOf) ->
             found = readings_of(key.context, resource)
             text, dialect = resource.spec.schedule, found[-1].dialect
             facts = LastingFacts(resource, None, found)
-            problem = _open(found) or facts.invalid or _never(found[-1].parsed)
+            problem = _open(found) or (facts.invalid if facts.stays_invalid else "") or _never(found[-1].parsed)
             base = _base(found[-1].parsed, facts.base)
             return TimelineItem(key, text, dialect, 0, resource.spec.paused, base, problem)
         case PreScaledCronJob():
@@ -239,8 +239,10 @@ def lane_obstacles(
     """Find what keeps its coming runs from being what they look like; `warmer` is the CronJob of the prescaler."""
     match resource:
         case Schedule() if item.paused:
-            pause = render.schedule(resource).pause
-            return LaneObstacles(paused_since=pause.since, paused_until=pause.until) if pause else NO_OBSTACLES
+            facts = render.schedule(resource)
+            grave, pause = SEVERITIES.get(facts.coming_state), facts.pause
+            since, until = (pause.since, pause.until) if pause is not None else (None, None)
+            return LaneObstacles(severity=grave, paused_since=since, paused_until=until)
         case _ if not item.starts:
             return NO_OBSTACLES
         case Schedule():
