@@ -72,8 +72,10 @@ async def test_every_dialog_shows_its_focused_field_and_its_buttons(
             assert isinstance(window, ActionDialog)
             await at.shown.app.push_screen(window)
             await at.shown.settle()
-            hints = [one.placeholder for one in window.query(Prompt) if one.placeholder]
+            empty = [one for one in window.query(Prompt) if one.placeholder and not one.value]
+            hints = [one.placeholder for one in empty]
             assert all(one.startswith(("empty: ", "e.g. ")) for one in hints), (record.id, hints)
+            assert [one.render_line(0).text.rstrip() for one in empty] == hints, "no word of it is lost"
             for _ in window.focus_chain:
                 hidden += [f"{record.id}, {one}:\n{at.shown.text}" for one in unseen(at)]
                 await at.shown.press("tab")

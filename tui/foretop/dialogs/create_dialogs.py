@@ -116,7 +116,7 @@ class RestoreDialog(ActionDialog):
                 self._backup = copy
                 key = ObjectRef(self.keys[0].context, BACKUP.name, copy.namespace, copy.name)
                 self.targets = replace(self.targets, keys=(key,))
-                self.query_one("#name", Prompt).placeholder = hint(restore_name(copy.name, self.opened))
+                self.query_one("#name", Prompt).show_hint(hint(restore_name(copy.name, self.opened)))
 
     @property
     def is_impossible(self) -> bool:

@@ -9,6 +9,8 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
+from foretop_core.tables.text.terminal_text import cut
+
 EDITING = (("ctrl+w", "word back"), ("ctrl+u", "all back"), ("ctrl+p", "go to"))
 """What works in every field of a page."""
 NARROWING = (("enter", "keep"), ("esc", "clear"), ("up down", "to the rows"), *EDITING)
@@ -45,6 +47,15 @@ class Prompt(Input):
     def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:
         super().__init__(placeholder=placeholder, id=id, select_on_focus=False)
         self.cursor_blink = False
+        self._hint = placeholder
+
+    def show_hint(self, text: str) -> None:
+        """Shows as much of it as fits: of a line that is too long a field would show its first words alone."""
+        self._hint = text
+        self.placeholder = cut(text, self.size.width, "...")
+
+    def on_resize(self) -> None:
+        self.show_hint(self._hint)
 
     def action_drop(self) -> None:
         self.post_message(self.Dropped())
