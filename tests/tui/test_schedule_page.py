@@ -148,3 +148,31 @@ async def test_below_a_wide_chart_stands_each_new_day() -> None:
             axis = next(number for number, line in enumerate(shown.lines) if "└──" in line[:12])
             below = shown.lines[axis + 1].strip("│")
             assert below.strip() == (days or "F failed"), "all of one day, or no room for the second one"
+
+
+async def test_every_key_that_a_schedule_s_page_names_works_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its remedy is that of Triage, where the finding names the run."""
+    async with stand("default", tmp_path, monkeypatch) as at:
+        await at.shown.press("2", "slash", *"metrics", "enter", "enter")
+        await at.see("(x) or logs (l) for the errors, fix them and run it again (t).")
+        for key, opens in (("l", "Fetch the log of metrics-hourly-"), ("t", "Back up metrics-hourly now")):
+            await at.shown.press(key)
+            await at.shown.sees(opens)
+            await at.shown.press("escape")
+        await at.shown.press("W")
+        await at.shown.sees("What if: metrics-hourly")
+
+
+async def test_a_nab_s_own_page_and_row_take_the_key_that_its_finding_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("default", tmp_path, monkeypatch) as at:
+        await at.shown.press("3", "slash", *"own-bucket", "enter")
+        await at.shown.until(lambda: "a approve" in at.shown.footer)
+        await at.shown.press("enter")
+        await at.see("Decide about the request", "(a), then ask the owner")
+        await at.shown.press("a")
+        await at.shown.until(lambda: at.has_dialog)
+        await at.see("team-iot")

@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.models.kinds import POD, SCHEDULE
-from foretop_core.pages import PAGES, TABS, PageRecord
+from foretop_core.pages import DETAIL, PAGES, TABS, PageRecord
 
 Handler = Callable[[], Awaitable[None] | None]
 """Carries an action out; what takes its time is waited for."""
@@ -202,9 +202,9 @@ ACTIONS: tuple[Action, ...] = (
         "what if: try another time, a pause, more slots; nothing is written",
         ActionGroup.PAGE,
         "what if",
-        3,
+        4,
         ("forecast", "try"),
-        pages=("calendar", "triage"),
+        pages=("calendar", "triage", DETAIL),
     ),
     Action(
         "spread",
@@ -245,7 +245,7 @@ ACTIONS: tuple[Action, ...] = (
         "search the text; enter goes to the next match",
         ActionGroup.PAGE,
         "search",
-        3,
+        5,
         instead_of=("filter",),
     ),
     Action(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from msgspec.structs import replace
@@ -132,6 +132,7 @@ class DashboardState:
         """By backup or restore that has ended, its data movements, once they were listed: they are not watched."""
         self.findings_revision = 0
         """The revision of the findings: higher whenever a new look at the clusters found something else."""
+        self._about: tuple[int, dict[ObjectRef, list[Finding]]] = (-1, {})
         self._ticks = ticks
         self._own = own
         self._drills = drills
@@ -240,6 +241,16 @@ class DashboardState:
             return replace(render, now=self.clock(finding.context))
         zone = self.zone_of(object_of(finding))
         return render if zone is self.zone else replace(render, zoning=replace(self.zoning, zone=zone))
+
+    def findings_about(self, key: ObjectRef) -> Sequence[Finding]:
+        """The findings whose subject is this object, the acknowledged ones last."""
+        revision, about = self._about
+        if revision != self.findings_revision:
+            about = {}
+            for finding in ungathered((*self.findings, *self.acknowledged)):
+                about.setdefault(finding.subject, []).append(finding)
+            self._about = self.findings_revision, about
+        return about.get(key, ())
 
     def pauses(self, context: str) -> PauseSummary:
         """The paused and the overdue schedules of a cluster, as of the last look at it."""

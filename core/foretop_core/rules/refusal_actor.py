@@ -7,7 +7,7 @@ from enum import StrEnum
 import msgspec
 
 from foretop_core.models import NonAdmin, NonAdminBackup, NonAdminBackupStorageLocationRequest
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
@@ -24,7 +24,7 @@ class NeededAction(msgspec.Struct, frozen=True):
     """What it waits for, as a sentence."""
     next: str
     """The step that comes next, in a few words."""
-    remedy: str
+    remedy: Text
     request: NonAdminBackupStorageLocationRequest | None = None
     """The administrator's decision that is missing."""
 
@@ -61,8 +61,11 @@ def who_must_act(snapshot: ClusterSnapshot, item: NonAdmin) -> NeededAction:
             "; after that the owner must change it or create it again.",
         ),
         f"an administrator decides about the request {request.name} (:storage)",
-        f"Decide about the request {request.name} (:storage), then ask the owner in {item.namespace} to change it or "
-        f"create it again; until then, {meanwhile}.",
+        sentence(
+            f"Decide about the request {request.name}",
+            Key("decide-storage"),
+            f", then ask the owner in {item.namespace} to change it or create it again; until then, {meanwhile}.",
+        ),
         request,
     )
 

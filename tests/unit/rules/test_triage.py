@@ -22,7 +22,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import queue_line, run_facts
 from foretop_core.rules.primer import prescaler_verdict
-from foretop_core.rules.sentences import render
+from foretop_core.rules.sentences import render, with_keys
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, PhaseChange, VeleroInfo, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, Triage, aggregated, triage
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
@@ -638,7 +638,8 @@ def test_a_nab_refused_for_unapproved_storage_needs_the_administrator() -> None:
     assert (waiting.code, refused.code) == ("storage-request-waiting", "nonadmin-refused")
     assert refused.because == waiting
     assert render(refused.what, NOW) == "its storage waits for approval"
-    assert "Decide about the request team-a-own-7 (:storage)" in render(refused.remedy, NOW)
+    told = render(with_keys(refused.remedy, {"decide-storage": "a"}.__getitem__), NOW)
+    assert told.startswith("Decide about the request team-a-own-7 (a), then ask the owner in team-a")
     approved = from_builtins(
         NonAdminBackupStorageLocationRequest,
         {

@@ -33,6 +33,7 @@ from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import PauseWindow, pause_windows, window_lines
 from foretop_core.rules.results import Results
+from foretop_core.rules.sentences import names_key
 from foretop_core.rules.triage import ungathered
 from foretop_core.rules.triage.finding import LEFT_OVER, PAUSED_OVERDUE, WINDOW_OPEN, WINDOW_OVERRUN
 from foretop_core.rules.undone import UndoneChange
@@ -215,18 +216,24 @@ class WriteActions:
         return tuple(Counter(self._why_not(record, key) for key in left).items())
 
     def _under_cursor(self, record: ActionRecord) -> tuple[ObjectRef, ...]:
-        """The object; for a finding also what it names besides, where that is one object and no other.
+        """The object, or to read of the run under the cursor of its page; for a finding also what it names besides, where that is
+        one object and no other, and likewise for an object whose finding names the key.
 
         A finding about a server or its queue names many: nobody can tell which of them a key would be about. One
         about paused schedules is about all of them.
         """
-        page = self.host.page
-        key = page.subject() if page else None
-        if key is not None and self._fits(record, key):
-            return (key,)
+        page, state = self.host.page, self.host.state
+        if page is None or state is None:
+            return ()
+        key = page.subject()
+        for one in (key, page.run_under_cursor() if record.fetches else None):
+            if one is not None and self._fits(record, one):
+                return (one,)
         if key is not None and record is RESTORE_FROM and (copy := self._newest_copy(key)) is not None:
             return (copy,) if self._fits(record, copy) else ()
         finding = finding_under_cursor(page)
+        if finding is None and key is not None:
+            finding = next((one for one in state.findings_about(key) if names_key(one.remedy, record.id)), None)
         if finding is None or (key is None and finding.code not in _ABOUT_PAUSES):
             return ()
         fitting = tuple(other for other in related_to_finding(finding) if self._fits(record, other))

@@ -39,7 +39,6 @@ from foretop_core.rules.facts.nonadmin_facts import run_steps
 from foretop_core.rules.facts.schedule_facts import history
 from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.sentences import with_keys
-from foretop_core.rules.triage import ungathered
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.engine.view import Row, View, table_view
@@ -175,11 +174,10 @@ def _prescaled(state: DashboardState, key: ObjectRef, job: PreScaledCronJob) -> 
 
 def _to_do(state: DashboardState, key: ObjectRef) -> list[Paragraph]:
     """The remedies of its findings, as in Triage."""
-    found = {one.id: one for one in ungathered((*state.findings, *state.acknowledged)) if one.subject == key}
     render = state.render_context(key.context)
     return [
         lead(render.text(with_keys(one.remedy, key_name)), Tone.PLAIN, label=" " if place else "Do")
-        for place, one in enumerate(found.values())
+        for place, one in enumerate(state.findings_about(key))
     ]
 
 

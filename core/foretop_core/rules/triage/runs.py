@@ -44,7 +44,7 @@ def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
                 _at(ended(last)),
                 "." if _raw(last) else f", {reason(last)}.",
             ),
-            _remedy(last),
+            _remedy(last, "back-up-now"),
             (snapshot.ref(last),),
             blames=blamed_location(snapshot, last) or (snapshot.ref(repository) if repository is not None else None),
             raw=_raw(last),
@@ -104,7 +104,7 @@ def _failed(
         at,
         OUTCOMES[run.phase],
         sentence(f"{run.name} {OUTCOMES[run.phase]}", _at(at), "." if _raw(run) else f", {reason(run)}."),
-        _remedy(run),
+        _remedy(run, "run-again"),
         blames=blames,
         raw=_raw(run),
     )
@@ -139,12 +139,13 @@ def _raw(run: Backup | Restore) -> str:
     return "; ".join(run.status.validation_errors) or run.status.failure_reason
 
 
-def _remedy(run: Backup | Restore) -> Text:
+def _remedy(run: Backup | Restore, again: str) -> Text:
+    """`again` is the action that runs a backup once more: of its schedule, or of itself."""
     if run.phase == "FailedValidation":
         return "Fix the cause named in the message; Velero does not retry this one."
-    again = "run it again" if isinstance(run, Backup) else "restore again"
+    once_more = sentence("run it again", Key(again)) if isinstance(run, Backup) else "restore again"
     return sentence(
-        "Read its results", Key("results"), " or logs", Key("logs"), f" for the errors, fix them and {again}."
+        "Read its results", Key("results"), " or logs", Key("logs"), " for the errors, fix them and ", once_more, "."
     )
 
 
