@@ -136,7 +136,8 @@ def test_what_has_no_known_end_is_not_compared() -> None:
     for one in (found.before, found.after):
         numbers, words = dict(night_numbers(one, UTC)), night_words(ServerNight("", one.night, ()), NOW, UTC)
         (done,) = ("".join(phrase.text for phrase in line.phrases) for line in words if line.label == "By 06:00")
-        assert done.startswith(f"UTC: {numbers['By 06:00']}, ends {numbers['Done']}, 90% sure by {numbers['90% sure']}")
+        others = f"the others end {numbers['Done']}, 90% sure by {numbers['90% sure']}"
+        assert done.startswith(f"UTC: {numbers['By 06:00']}: second has no known end; {others}")
 
 
 def test_a_wait_that_nobody_knows_is_not_compared() -> None:

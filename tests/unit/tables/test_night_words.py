@@ -19,6 +19,7 @@ from foretop_core.rules.night.night import Fate, ForeseenRun, Night, RunSpan, ni
 from foretop_core.rules.night.outlook import (
     Peak,
     WindowOutlook,
+    done_by_six,
     next_waits,
     outlook,
     still_open,
@@ -741,6 +742,33 @@ def test_runs_at_work_or_waiting_at_six_are_named() -> None:
     )
     assert line == "not by 06:00: ends 06:30 (logs), 90% sure by 06:40; images at work, logs waiting"
     assert told.endswith("by 06:40Z; images at work, logs waiting.")
+
+
+def test_while_a_run_has_no_known_end_nobody_says_yes_to_done_by_six() -> None:
+    """Also one of a schedule that runs all day long: it may hold its slot until then, and its next runs wait for it."""
+    endless = replace(_told("media", "02:24", "02:50"), name="media-1", due=None, end=None, ends=(), is_running=True)
+    held = [
+        replace(_told("media", f"{hour:02}:24", f"{hour:02}:50"), start=None, end=None, fate=Fate.UNKNOWN, ends=())
+        for hour in range(3, 24)
+    ]
+    line, told = _done_at_six(_told("images", "04:00", "05:50", "05:58"), endless, *held)
+    assert line == "not known by 06:00: media has no known end; the others end 05:50, 90% sure by 05:58"
+    assert told.startswith(
+        "Not known whether done by 06:00Z: media has no known end; the others end about 05:50Z (images)"
+    )
+    images = _told("images", "04:00", "05:50", "05:58")
+    ahead = Night("velero", NOW, NOW + timedelta(days=1), (endless, *held, images), draws=50, done=images.end)
+    lines = {one.label: one for one in night_words(ServerNight("prod", ahead), NOW, UTC)}
+    said = "".join(phrase.text for phrase in lines["By 06:00"].phrases)
+    assert said == "UTC: not known: media has no known end; the others end 05:50, 90% sure by 05:58"
+    assert Tone.GOOD not in {phrase.tone for phrase in lines["By 06:00"].phrases}
+    one = outlook(ahead)
+    assert ("By 06:00", "not known", "not known") in nights_compared(one, one, UTC)
+    assert done_by_six(one, UTC) == "not known"
+    assert done_by_six(outlook(replace(ahead, runs=(images,))), UTC) == "yes"
+    alone = replace(ahead, runs=(endless, *held), done=None)
+    (line_alone,) = [one for one in night_words(ServerNight("prod", alone), NOW, UTC) if one.label == "By 06:00"]
+    assert "".join(phrase.text for phrase in line_alone.phrases) == "UTC: not known: media has no known end"
 
 
 def test_without_a_window_the_night_is_done_before_the_hourly_schedule_is() -> None:

@@ -27,6 +27,8 @@ _NIGHT = timedelta(hours=12)
 _SELDOM = 4
 """Runs of a schedule in a day: those of one with more are never done."""
 _MOST_NAMED = 8
+ANSWERS = {"": "yes", "likely": "likely", "not known": "not known", "not": "no"}
+"""By the verdict on a window, whether all is done when it begins."""
 TENANTS_ONLY = "all are tenants' backups, not yet requested: a guess from recent ones"
 """Each draw has them at other times, so none is told."""
 
@@ -175,10 +177,21 @@ class WindowOutlook(msgspec.Struct, frozen=True):
         return (*self.sure, *self.perhaps)
 
     @property
+    def without_end(self) -> tuple[str, ...]:
+        """Whose runs before it have no known end."""
+        return tuple(names_of(run for run in self.perhaps_open if run.has_no_known_end))
+
+    @property
+    def has_runs_before(self) -> bool:
+        return self.last_before is not None or bool(self.without_end)
+
+    @property
     def verdict(self) -> str:
-        """Says whether the runs before it are done when it begins: `not`, `likely`, or "" for yes."""
+        """Says whether the runs before it are done when it begins: `not`, `not known`, `likely`, or "" for yes."""
         if self.at_work or self.waiting:
             return "not"
+        if self.without_end:
+            return "not known"
         last = self.last_before
         is_sure = not self.perhaps_open and (last is None or last.by is None or last.by <= self.begins)
         return "" if is_sure else "likely"
@@ -240,7 +253,7 @@ def _waiting(night: Night) -> list[_Stretch]:
 def by_six(night: Night, schedules: Sequence[ScheduleOutlook], zone: tzinfo) -> WindowOutlook:
     """Tells of the night's own runs whether they are done at six: of those that are not made all day long.
 
-    Of all runs where it has no others before six.
+    Of all runs where it has no others before six. One without a known end counts, whosever it is: its slot is taken.
     """
     six = Window(_SIX, _HALF_HOUR, zone)
     found = window_outlook(_with_own_runs(night, schedules), six)
@@ -267,6 +280,20 @@ def skipped_words(window: WindowOutlook) -> str:
     return f"{humanize.join(names, 3)} make{'s' if len(names) == 1 else ''} none: skipped" if names else ""
 
 
+def done_by_six(one: Outlook, zone: tzinfo) -> str:
+    """Answers in a word whether the night is done by six."""
+    if nothing_runs(one, zone):
+        return "nothing runs"
+    six = by_six(one.night, one.schedules, zone)
+    return ANSWERS[six.verdict] if six.has_runs_before else "no runs"
+
+
+def no_known_end(window: WindowOutlook) -> str:
+    """`videos has no known end`."""
+    names = window.without_end
+    return f"{humanize.join(names, 3)} {'has' if len(names) == 1 else 'have'} no known end"
+
+
 def nothing_runs(one: Outlook, zone: tzinfo = UTC) -> str:
     """Says that no schedule makes a backup before six, because most are paused; "" where one does."""
     paused, six = len(one.night.paused), Window(_SIX, _HALF_HOUR, zone).after(one.night.now)[0]
@@ -283,7 +310,11 @@ def _often(night: Night, schedules: Iterable[ScheduleOutlook]) -> set[str]:
 
 def _with_own_runs(night: Night, schedules: Iterable[ScheduleOutlook]) -> Night:
     often = _often(night, schedules)
-    own = (run for run in night.runs if run.owner.kind is OwnerKind.SCHEDULE and run.owner.name not in often)
+    own = (
+        run
+        for run in night.runs
+        if run.owner.kind is OwnerKind.SCHEDULE and (run.owner.name not in often or run.has_no_known_end)
+    )
     return msgspec.structs.replace(night, runs=tuple(own))
 
 
@@ -406,6 +437,9 @@ def done_of_all(one: Outlook, most: int) -> str:
 def _before_words(window: WindowOutlook) -> Text:
     """Tells whether the runs before a window are done when it begins."""
     last, still = window.last_before, still_open(window)
+    if window.verdict == "not known":
+        others = sentence("; the others end about ", _ends(last)) if last is not None else ""
+        return sentence("Not known whether done by ", estimate(window.begins), f": {no_known_end(window)}", others, ".")
     ends = sentence(": the last run ends about ", _ends(last)) if last is not None else ""
     done_by = humanize.capitalized(f"{window.verdict} done by ".lstrip())
     return sentence(done_by, estimate(window.begins), ends, f"; {still}." if still else ".")

@@ -13,14 +13,17 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.outlook import (
+    ANSWERS,
     TENANTS_ONLY,
     Outlook,
     WindowOutlook,
     by_six,
+    done_by_six,
     done_of_all,
     fate_counts,
     most_waiting,
     names_of,
+    no_known_end,
     nothing_runs,
     skipped_words,
     still_open,
@@ -39,7 +42,6 @@ from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 _MOST_NAMED = 2
 SOON = "soon"
 """The end of a run that was expected to have ended by now."""
-_BY_SIX = {"": "yes", "likely": "likely", "not": "no"}
 
 
 class Phrase(msgspec.Struct, frozen=True):
@@ -163,20 +165,26 @@ def _reason(night: Night, waiting: ForeseenRun, wait: timedelta) -> str:
 def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool = False) -> WordLine:
     """Tells whether the runs before a window are done when it begins."""
     last, still = kept.last_before, still_open(kept)
-    verdict = _BY_SIX[kept.verdict] if is_six else f"{kept.verdict} by {clock(kept.begins, now, zone)}".lstrip()
+    is_unknown = kept.verdict == "not known"
+    verdict = ANSWERS[kept.verdict] if is_six else f"{kept.verdict} by {clock(kept.begins, now, zone)}".lstrip()
     said = [Phrase(f"{kept.begins.astimezone(zone):%Z}: ", Tone.DIM)] if is_six else []
     skipped = skipped_words(kept)
     said.append(Phrase(verdict, Tone.WARN if still or skipped else Tone.GOOD))
+    if is_unknown:
+        said.append(Phrase(f": {no_known_end(kept)}", Tone.WARN))
     if skipped:
         said.append(Phrase(f", {'and' if kept.verdict == 'not' else 'but'} {skipped}", Tone.WARN))
     if last is not None:
         # Of several that are open then, the one that is the reason.
         who = f" ({last.run.called})" if len(names_of((*kept.at_work, *kept.waiting))) > 1 else ""
-        end = f"ends {clock(last.likely, now, zone)}{who}{_sure_by(last.by, last.likely, now, zone)}"
-        said.append(Phrase(f"{';' if skipped else ',' if is_six else ':'} {end}"))
-    if still:
+        what = "the others end" if is_unknown else "ends"
+        end = f"{what} {clock(last.likely, now, zone)}{who}{_sure_by(last.by, last.likely, now, zone)}"
+        said.append(Phrase(f"{';' if skipped or is_unknown else ',' if is_six else ':'} {end}"))
+    if still and not is_unknown:
         said.append(Phrase(f"; {still}"))
-    return WordLine("By 06:00" if is_six else "Done", tuple(said), 6 if skipped or (still and not is_six) else 4)
+    return WordLine(
+        "By 06:00" if is_six else "Done", tuple(said), 6 if skipped or is_unknown or (still and not is_six) else 4
+    )
 
 
 def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]:
@@ -185,13 +193,13 @@ def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]
     idle = nothing_runs(one, zone)
     if idle:
         yield _nothing_runs(idle, one.night.resumed, now, zone)
-    if one.night_end is None:
-        return
     six = shown.by_six(zone)
-    if six.skipped and six.last_before is None and not idle:
+    if one.night_end is None and (idle or not six.has_runs_before):
+        return
+    if six.skipped and not six.has_runs_before and not idle:
         of_zone = Phrase(f"{now.astimezone(zone):%Z}: ", Tone.DIM)
         yield WordLine("By 06:00", (of_zone, Phrase(f"no more runs; {skipped_words(six)}", Tone.WARN)), 6)
-    if idle or six.last_before is None or not one.schedules:
+    if one.night_end is not None and (idle or not six.has_runs_before or not one.schedules):
         likely, by = one.night_end
         what = done_of_all(one, _MOST_NAMED)
         sure = Phrase(_sure_by(by, likely, now, zone))
@@ -280,10 +288,7 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
             f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody over a minute",
         ),
         ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
-        (
-            "By 06:00",
-            "nothing runs" if nothing_runs(one, zone) else _BY_SIX[six.verdict] if last is not None else "no runs",
-        ),
+        ("By 06:00", done_by_six(one, zone)),
         ("Done", clock(done, now, zone) if done else "not known"),
         (SURE, clock(by, now, zone) if by else "not known"),
         *(
