@@ -151,6 +151,7 @@ async def test_a_second_in_which_nothing_happens_writes_the_clock_and_nothing_el
 _WINDOWS = [("question_mark",), ("m",), ("colon",), ("ctrl+s",), ("slash",), ("6", "p")]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("keys", sampled(_WINDOWS, ("question_mark",), ("slash",)))
 async def test_behind_a_window_too_the_clock_alone_is_written(keys: tuple[str, ...]) -> None:
     source = FilledSource(troubled())

@@ -142,6 +142,7 @@ def lane_of(shown: Screen, name: str) -> str:
     return next(line for line in shown.lines if line.lstrip(" ▌>│|").startswith(f"{name} "))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
 async def test_the_night_is_drawn_under_its_hours(size: tuple[int, int]) -> None:
     async with calendar(size=size) as (shown, _):
@@ -420,6 +421,7 @@ async def test_lanes_of_two_clusters_say_whose_they_are() -> None:
         assert "together" not in words_of(shown)
 
 
+@pytest.mark.sweep
 async def test_a_lane_has_the_sign_that_the_coming_run_has_on_the_page_of_schedules() -> None:
     """A Velero that is down makes no run, whether one is overdue yet or not, or another still runs."""
     silent = location(checked="02:10:03", synced="02:10:03")
@@ -446,6 +448,7 @@ async def test_a_very_small_terminal_still_has_lanes() -> None:
         assert shown.faults == []
 
 
+@pytest.mark.sweep
 async def test_what_starts_next_comes_first_and_the_screen_stays_with_it_until_somebody_moves() -> None:
     soon, later = ran("z-soon", "45 2 * * *", "01:00:03"), ran("a-later", "50 2 * * *", "01:00:03")
     async with calendar(FilledSource([from_builtins(Schedule, one) for one in (later, soon)])) as (shown, lanes):
@@ -560,6 +563,7 @@ async def test_a_paused_lane_says_when_it_would_run_and_a_broken_one_why_not() -
         )
 
 
+@pytest.mark.sweep
 async def test_time_passes_and_now_stays_at_a_quarter() -> None:
     async with calendar() as (shown, _):
         await shown.press(*TO_HOURS)

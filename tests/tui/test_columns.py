@@ -30,6 +30,7 @@ async def test_columns_stand_where_they_stood_after_a_look_at_the_end_and_back()
             assert shown.lines[2:5] == before
 
 
+@pytest.mark.sweep
 async def test_wide_says_which_columns_went_for_the_further_ones() -> None:
     async with screen() as shown:
         await shown.press("2")
@@ -79,6 +80,7 @@ async def test_a_name_that_does_not_fit_loses_year_and_seconds_of_its_stamp_befo
         assert "nightly-2026" not in shown.text
 
 
+@pytest.mark.sweep
 async def test_the_small_terminal_names_the_owner_the_progress_and_the_time_of_what_runs() -> None:
     async with screen() as shown:
         await shown.press("4")

@@ -25,6 +25,7 @@ async def test_after_a_filter_the_cursor_is_on_the_first_match(before: str) -> N
         assert under_cursor(shown) == shown.names()[0]
 
 
+@pytest.mark.sweep
 async def test_a_row_that_comes_while_one_types_does_not_take_the_first_place_from_the_cursor() -> None:
     async with screen() as shown:
         await shown.press("7", "A", "slash", *"hourly")

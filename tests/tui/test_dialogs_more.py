@@ -307,6 +307,7 @@ async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_t
         assert path.read_text() == "mine"
 
 
+@pytest.mark.sweep
 async def test_the_log_of_a_nab_in_the_administrators_storage_is_the_administrators(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,6 +120,7 @@ async def test_leaving_without_doing_it_says_that_nothing_was_changed(
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_who_has_chosen_a_way_is_led_to_the_knob_that_does_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -360,6 +361,7 @@ async def test_unpausing_without_skip_names_the_backup_that_starts(
         await at.see("Velero picked it up, backup etcd-hourly-20261115023")
 
 
+@pytest.mark.sweep
 async def test_a_dialog_closed_too_early_tells_afterwards_in_a_toast(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ from tests.tui.pilot import screen
 _FILTERING = " enter keep  esc clear  up down to the rows  ctrl+w word back  ctrl+u all back  "
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("tab", ["2", "5"])
 async def test_in_a_filter_the_footer_tells_the_keys_of_the_field(tab: str) -> None:
     async with screen() as shown:
@@ -29,6 +30,7 @@ async def test_in_a_filter_the_footer_tells_the_keys_of_the_field(tab: str) -> N
         assert "/ filter" in shown.footer
 
 
+@pytest.mark.sweep
 async def test_in_the_primer_the_footer_follows_the_field() -> None:
     async with screen() as shown:
         await shown.press("6")

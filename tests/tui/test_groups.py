@@ -36,6 +36,7 @@ def _head(namespace: str, context: str = "prod-eu") -> ObjectRef:
     return ObjectRef(context, HEAD, namespace, "")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
 async def test_each_namespace_has_a_head_that_counts_its_rows(size: tuple[int, int]) -> None:
     async with screen(size=size) as shown:
@@ -115,12 +116,14 @@ async def test_space_on_a_head_marks_all_of_its_rows_and_goes_on_to_the_next_hea
         assert not shown.table.marked
 
 
+@pytest.mark.sweep
 async def test_a_range_over_heads_marks_the_rows_alone() -> None:
     async with screen() as shown:
         await shown.press("3", "b", "home", "down", "space", "end", "ctrl+@")
         assert [key.name for key in shown.table.marked] == ["features", "orders-db", "ledger", "cms"]
 
 
+@pytest.mark.sweep
 async def test_a_filter_and_an_order_work_within_the_groups() -> None:
     async with screen() as shown:
         await shown.press("3", "b", "slash", *"team-pay", "enter")
@@ -194,6 +197,7 @@ async def test_with_several_clusters_the_head_names_both() -> None:
         assert "▾ us  team-web  1  1 waiting" in _heads(shown)
 
 
+@pytest.mark.sweep
 async def test_without_our_signs_heads_have_letters() -> None:
     async with screen(display_options=DisplayOptions(ascii=True, flash=False)) as shown:
         await shown.press("3", "b", "home", "enter")

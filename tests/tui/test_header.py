@@ -140,6 +140,7 @@ def test_a_window_that_is_over_is_told_beside_what_is_overdue() -> None:
     assert "overdue" not in alone
 
 
+@pytest.mark.sweep
 async def test_each_cluster_has_its_own_counts_and_slots() -> None:
     source = FilledSource(troubled(), ("prod-eu",))
     source.contexts = ("prod-eu", "prod-us")
@@ -183,6 +184,7 @@ def test_the_speed_of_the_demo_is_always_told(columns: int) -> None:
     assert "demo ×60  " in header(FilledSource([*troubled(), *held(5)]), columns, DisplayOptions(speed=60.0))
 
 
+@pytest.mark.sweep
 def test_a_plain_terminal_gets_plain_blocks() -> None:
     plain = DisplayOptions(ascii=True)
     assert "slots ### 3/3" in header(FilledSource(troubled()), 120, plain)
@@ -272,6 +274,7 @@ def test_the_tabs_keep_their_places_beside_a_page_without_one(columns: int) -> N
         assert beside in (page.name, page.short)
 
 
+@pytest.mark.sweep
 async def test_storage_has_no_digit_and_stands_last_while_it_is_shown() -> None:
     async with screen() as shown:
         assert shown.lines[1] == " 1Triage 2Sched 3NonAdm 4Queue 5Cal 6Primer 7Backups 8Restores 9Protect"
@@ -281,6 +284,7 @@ async def test_storage_has_no_digit_and_stands_last_while_it_is_shown() -> None:
         assert shown.page == "triage"
 
 
+@pytest.mark.sweep
 async def test_the_first_9_says_once_where_storage_is() -> None:
     async with screen() as shown:
         await shown.press("9")

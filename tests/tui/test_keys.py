@@ -72,6 +72,7 @@ async def test_a_filter_narrows_as_it_is_typed_and_one_escape_brings_everything_
         assert shown.table.has_focus
 
 
+@pytest.mark.sweep
 async def test_enter_keeps_the_filter_and_gives_the_keys_back_to_the_table() -> None:
     async with screen() as shown:
         await shown.press("2", "slash", *"paused:true", "enter", "down")
@@ -127,6 +128,7 @@ async def test_a_phase_is_found_while_it_is_typed() -> None:
         assert shown.names() == ["orders-db"]
 
 
+@pytest.mark.sweep
 async def test_keys_of_text_entry_stay_keys_of_text_entry_in_the_filter() -> None:
     async with screen() as shown:
         await shown.press("2", "slash", *"one two", "ctrl+w")
@@ -183,6 +185,7 @@ async def test_a_capital_letter_sorts_by_its_column_and_again_the_other_way() ->
         assert shown.names()[0] > shown.names()[-1]
 
 
+@pytest.mark.sweep
 async def test_the_letters_of_k9s_sort_by_the_same_in_every_view() -> None:
     async with screen() as shown:
         for tab in TABLES:
@@ -239,6 +242,7 @@ async def test_the_selected_column_is_brought_into_sight_and_sorted_by() -> None
         assert shown.table.rows.sorted_by == "storage"
 
 
+@pytest.mark.sweep
 async def test_only_what_is_faulty_and_all_again() -> None:
     async with screen() as shown:
         await shown.press("2", "ctrl+z")
@@ -256,6 +260,7 @@ async def test_wide_shows_columns_that_a_small_terminal_hides() -> None:
         assert "NAMESPACE" in shown.text
 
 
+@pytest.mark.sweep
 async def test_one_namespace_by_palette_and_all_again_by_zero() -> None:
     async with screen() as shown:
         await shown.press("3", "colon", *"ns team-pay", "enter")
@@ -298,6 +303,7 @@ async def test_clusters_whose_names_end_differently_are_told_apart_at_80_columns
             assert len(named) == 2, shown.text
 
 
+@pytest.mark.sweep
 async def test_one_context_of_two_by_palette() -> None:
     source = FilledSource(troubled(), ("prod-eu", "prod-us"))
     async with screen(source) as shown:
@@ -433,6 +439,7 @@ async def test_opening_an_object_and_leaving_it_moves_nothing_in_the_table() -> 
         assert shown.names() == scrolled
 
 
+@pytest.mark.sweep
 async def test_a_table_that_is_small_for_a_moment_comes_back_as_it_was() -> None:
     async with screen(size=(80, 20)) as shown:
         await shown.press("7", *["down"] * 8)
@@ -467,6 +474,7 @@ async def test_jumping_goes_from_the_nab_to_its_velero_backup_and_back() -> None
         assert shown.table.cursor == shown.source.key(NAB, "team-pay", "ledger")
 
 
+@pytest.mark.sweep
 async def test_jumping_from_a_finding_leads_to_the_culprit_first() -> None:
     async with screen() as shown:
         await shown.press("slash", *"overdue", "enter", "J")
@@ -491,6 +499,7 @@ async def test_back_after_a_jump_leads_to_where_it_came_from() -> None:
             assert not shown.app._exit
 
 
+@pytest.mark.sweep
 async def test_back_after_a_jump_and_a_look_inside_leads_to_where_it_came_from() -> None:
     async with screen() as shown:
         await shown.press("3")
@@ -504,6 +513,7 @@ async def test_back_after_a_jump_and_a_look_inside_leads_to_where_it_came_from()
         assert shown.table.cursor == shown.source.key(NAB, "team-pay", "ledger")
 
 
+@pytest.mark.sweep
 async def test_keys_that_come_in_one_go_are_taken_one_after_the_other() -> None:
     async with screen() as shown:
         for key in ("2", "slash", *"hourly"):
@@ -538,6 +548,7 @@ async def test_history_goes_back_forth_and_to_and_fro() -> None:
         assert shown.page == "backups"
 
 
+@pytest.mark.sweep
 async def test_to_and_fro_works_on_the_longest_of_days() -> None:
     async with screen() as shown:
         for _ in range(60):
@@ -590,6 +601,7 @@ async def test_copying_says_what_was_copied_and_how(monkeypatch: pytest.MonkeyPa
         assert shown.app.clipboard == "velero"
 
 
+@pytest.mark.sweep
 async def test_the_table_is_saved_as_it_is_on_the_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with screen() as shown:
@@ -626,6 +638,7 @@ async def test_the_messages_are_kept_and_can_be_read_again() -> None:
         assert "Retrying now" in shown.text
 
 
+@pytest.mark.sweep
 async def test_choosing_by_hand_in_the_palette_works_with_the_arrows() -> None:
     async with screen() as shown:
         await shown.press("colon", "down")

@@ -70,6 +70,7 @@ async def test_an_idle_second_draws_the_clock_and_no_row() -> None:
         assert "02:41:08Z" in shown.status
 
 
+@pytest.mark.sweep
 async def test_the_cursor_stays_on_its_object_when_rows_come_in_before_it() -> None:
     async with screen(FilledSource([*calm(), *_many(40)])) as shown:
         await shown.press("7", "N", *["down"] * 20)

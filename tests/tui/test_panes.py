@@ -178,6 +178,7 @@ async def test_a_key_leads_into_the_pane_where_it_does_not_fit_and_back() -> Non
         assert page.table.has_focus
 
 
+@pytest.mark.sweep
 async def test_in_a_low_terminal_the_pane_is_hidden_until_it_is_asked_for() -> None:
     async with screen(size=(80, 18)) as shown:
         await shown.settle()
@@ -206,6 +207,7 @@ async def test_the_signs_of_runs_are_explained_where_they_stand_and_all_of_them_
         assert re.search(r"V +refused", shown.text)
 
 
+@pytest.mark.sweep
 async def test_the_detail_of_a_backup_draws_its_path() -> None:
     async with screen() as shown:
         await shown.press("7")

@@ -27,6 +27,7 @@ def watches_pods(at: Stand) -> bool:
     return any(scope.kind is POD for scope, _ in at.session.store.health.watches())
 
 
+@pytest.mark.sweep
 async def test_pods_are_watched_while_they_are_shown_and_their_logs_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

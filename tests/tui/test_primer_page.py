@@ -88,6 +88,7 @@ async def test_nothing_is_focused_on_arrival_and_every_key_of_the_frame_works() 
         assert shown.app._exit
 
 
+@pytest.mark.sweep
 async def test_enter_edits_tab_goes_to_the_minutes_and_escape_leaves() -> None:
     async with screen(FilledSource(night())) as shown:
         await pasted(shown, "0 0 * * 5")

@@ -98,6 +98,7 @@ async def test_where_nothing_went_wrong_there_is_nothing_to_fetch(
         assert at.shown.page == "schedules"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("user", "read_only", "why"),
     [
@@ -120,6 +121,7 @@ async def test_who_may_not_ask_for_the_list_is_told_before_and_when_trying(
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_a_tenant_sees_the_counts_of_a_nab_and_why_there_is_no_list(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

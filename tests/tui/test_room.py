@@ -95,6 +95,7 @@ async def test_a_name_takes_the_room_that_a_shorter_wording_beside_it_leaves() -
         assert all(any(name in line for line in shown.lines) for name in names), shown.text
 
 
+@pytest.mark.sweep
 async def test_forty_cells_show_which_section_of_how_many_is_open() -> None:
     async with screen(size=TINY) as shown:
         await shown.press("7", "enter", "right")

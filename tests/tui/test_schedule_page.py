@@ -100,6 +100,7 @@ async def test_a_schedule_without_runs_and_other_sections_have_no_table_of_them(
         assert _page(shown).run_under_cursor() is None
 
 
+@pytest.mark.sweep
 async def test_from_120_columns_on_its_name_its_state_and_the_sections_are_in_the_frame() -> None:
     async with screen(FilledSource(_objects()), size=MIDDLE) as shown:
         await shown.press("2", "enter")

@@ -46,6 +46,7 @@ async def test_an_operator_who_asks_for_one_team_sees_the_queue_that_it_waits_in
         assert shown.names() == ["ledger"]
 
 
+@pytest.mark.sweep
 async def test_a_tenant_reads_that_the_queue_is_not_seen_rather_than_empty(tmp_path: Path) -> None:
     async with box() as running, before(running, tmp_path, "tenant", "team-pay") as shown:
         await shown.until(lambda: "No problems in what is visible." in shown.text)
@@ -104,6 +105,7 @@ async def test_one_namespace_stays_on_every_tab_until_0_shows_all() -> None:
         assert "all ns" in shown.status
 
 
+@pytest.mark.sweep
 async def test_a_namespace_of_velero_narrows_veleros_own_too() -> None:
     async with screen() as shown:
         await shown.press("3", ":", *"ns velero", "enter")

@@ -37,6 +37,7 @@ async def _colours(name: str) -> set[Color | None]:
         return {colour for style in styles for colour in (style.color, style.bgcolor)}
 
 
+@pytest.mark.sweep
 async def test_without_colour_no_cell_has_one() -> None:
     assert all(colour is None or colour.is_default for colour in await _colours("no-colour"))
 

@@ -76,6 +76,7 @@ async def test_one_who_is_signed_out_reads_it_beside_the_cluster_and_the_sentenc
         assert LOGIN in " ".join(shown.pane.split())
 
 
+@pytest.mark.sweep
 async def test_a_dead_cluster_among_several_is_a_finding_of_its_own() -> None:
     async with screen(FilledSource(troubled(), ("prod-eu", "prod-us"))) as shown:
         lose(shown.source, WatchState.STALE, REFUSED, "prod-us")
@@ -118,6 +119,7 @@ async def test_kinds_that_a_viewer_may_not_see_are_named_on_triage() -> None:
         assert "not allowed to see deployments" in shown.rule, "in sight, however many rows there are"
 
 
+@pytest.mark.sweep
 async def test_kinds_that_stand_still_are_named_and_their_rows_alone_are_faded() -> None:
     async with screen() as shown:
         shown.source.fare(BACKUP, WatchState.STALE, "Too many requests")

@@ -57,6 +57,7 @@ async def test_an_action_that_fails_is_told_and_listed(
         assert "No problems" not in shown.text
 
 
+@pytest.mark.sweep
 async def test_background_work_that_fails_is_told_and_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(DetailPage, "_fetch", _fails_later)
     async with screen(FilledSource(calm()), may_fail=True) as shown:

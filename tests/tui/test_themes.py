@@ -158,6 +158,7 @@ def grounds(shown: Screen) -> set[str]:
     }
 
 
+@pytest.mark.sweep
 async def test_a_key_shows_the_next_theme_and_remembers_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     async with configured(tmp_path, "") as shown:

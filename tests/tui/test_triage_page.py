@@ -70,6 +70,7 @@ async def test_enter_on_schedules_that_start_together_asks_which_of_them() -> No
         assert shown.table.cursor.name == "fourth"
 
 
+@pytest.mark.sweep
 async def test_a_finding_stands_under_the_one_that_explains_it_and_says_so() -> None:
     gone = location("offsite", "Unavailable", message="no such bucket")
     refusal = "backup can't be created because BackupStorageLocation offsite is in Unavailable status"
@@ -210,6 +211,7 @@ async def test_w_on_a_run_that_will_be_lost_tries_a_change_of_its_schedule() -> 
         assert shown.page == "triage"
 
 
+@pytest.mark.sweep
 async def test_the_pane_below_few_findings_takes_the_lines_that_they_leave_free() -> None:
     silent = location(checked="02:20:03", synced="02:20:03")
     waiting = backup("first", "Queued", created="02:30:00", queuePosition=1)

@@ -119,6 +119,7 @@ async def test_without_a_window_the_command_says_so() -> None:
         await shown.until(lambda: told in str(shown.app.told))
 
 
+@pytest.mark.sweep
 async def test_the_list_of_windows_is_as_wide_as_it_needs_to_say_until_when() -> None:
     notes = {**NOTES, PAUSED_WHY: "the upgrade of all nodes"}
     paused = [schedule(name, paused=True, annotations=notes) for name in ("etcd", "mail")]

@@ -93,6 +93,7 @@ async def test_the_pane_and_the_detail_of_a_schedule_tell_the_same(
         assert told in shown.text
 
 
+@pytest.mark.sweep
 async def test_the_detail_of_a_backup_has_the_zone_of_its_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
     async with _in_berlin(monkeypatch, MIDDLE) as shown:
         await shown.press("7", "Z", "Z")
@@ -114,6 +115,7 @@ async def test_a_lane_of_the_calendar_has_the_zone_of_its_expression(monkeypatch
         assert "Sun 15 21:00 EST, " in pane.text
 
 
+@pytest.mark.sweep
 async def test_what_is_saved_as_json_is_in_utc_whatever_the_screen_tells(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

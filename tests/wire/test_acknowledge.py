@@ -74,6 +74,7 @@ def test_a_report_says_everything_and_with_acknowledged_what_is_known_does_not_c
     )
 
 
+@pytest.mark.sweep
 def test_what_everybody_sees_is_an_annotation_that_is_shown_first_and_taken_off_again(
     foretop: Foretop, box: LocalApiServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

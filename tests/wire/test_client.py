@@ -79,6 +79,7 @@ async def test_with_read_only_on_one_may_still_look_and_ask_what_is_allowed(serv
     assert [method for method, _, _ in server.seen] == ["GET", "POST"]
 
 
+@pytest.mark.sweep
 async def test_a_hundred_and_thirty_watches_run_at_once_on_one_context(server: RoughServer) -> None:
     await server.put("daily")
     client = connect(server.url)

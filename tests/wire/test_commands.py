@@ -275,6 +275,7 @@ def test_a_report_on_a_team_looks_at_velero_too(config: str, capsys: pytest.Capt
     assert {item["namespace"] for item in json.loads(capsys.readouterr().out)["schedules"]} == {"velero"}
 
 
+@pytest.mark.sweep
 def test_a_team_s_namespace_alone_gives_the_same_answers_as_the_whole_cluster(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

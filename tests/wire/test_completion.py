@@ -89,6 +89,7 @@ def test_names_come_from_the_cluster(environ: dict[str, str]) -> None:
         assert words(environ, *typed) == found, typed
 
 
+@pytest.mark.sweep
 def test_names_are_kept_for_the_next_time(environ: dict[str, str], tmp_path: Path) -> None:
     assert words(environ, "schedule", "pause", "") == ["broken", "hourly"]
     (kept,) = (tmp_path / "cache" / "foretop" / "completion").iterdir()

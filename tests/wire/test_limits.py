@@ -45,6 +45,7 @@ async def server_that(handle: Handler) -> AsyncIterator[RoughServer]:
         yield running
 
 
+@pytest.mark.sweep
 async def test_an_answer_that_is_too_long_is_left() -> None:
     bomb = gzip.compress(b"[" + b" " * (MOST_BYTES + 2**20), compresslevel=1)
 

@@ -441,6 +441,7 @@ async def test_events_that_come_twice_or_in_the_wrong_order_do_no_harm(server: R
         assert len(server.watches()) == 1
 
 
+@pytest.mark.sweep
 async def test_an_object_of_five_megabytes_is_taken_in_list_and_watch(server: RoughServer) -> None:
     weight = {"blob": "x" * 5_000_000}
     await server.put("heavy", metadata_extra=weight)

@@ -156,6 +156,7 @@ async def test_what_is_no_results_is_refused(body: bytes, problem: type[Exceptio
             await results_of(executor, from_builtins(Backup, ONE))
 
 
+@pytest.mark.sweep
 async def test_a_small_file_that_unpacks_into_a_flood_is_not_unpacked_to_the_end(tmp_path: Path) -> None:
     bomb = gzip.compress(bytes(65 * 2**20), 1)
     assert len(bomb) < 2**20

@@ -92,6 +92,7 @@ def test_the_doctor_takes_a_given_version_over_the_image_and_names_the_contradic
     assert (line["verdict"], line["remedy"]) == ("note", "")
 
 
+@pytest.mark.sweep
 def test_the_doctor_asks_for_the_release_where_it_is_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with box_in_thread(objects("velero/velero@sha256:0123")) as made:
         line = cron_line(capsys, "--kubeconfig", kubeconfig(made, tmp_path))
