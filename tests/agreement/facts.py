@@ -967,6 +967,13 @@ def _(seen: Surfaces) -> Stated:
                 yield (BACKUP.name, server["namespace"], run["backup"]), at(run["end"]["likely"])
 
 
+@states("expected end", "calendar")
+def _(seen: Surfaces) -> Stated:
+    for key, end in seen.lane_ends.items():
+        if re.match(r"\d\d:\d\d$", end):
+            yield _subject(key), rounded_minute(end, seen.now)
+
+
 @states("expected end", "page of movements, LEFT")
 def _(seen: Surfaces) -> Stated:
     """A run does not end before its volumes are moved, nor before those that its volumes wait for."""

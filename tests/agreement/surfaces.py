@@ -6,7 +6,7 @@ import io
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
-from datetime import UTC
+from datetime import UTC, timedelta
 from functools import cached_property
 from tempfile import NamedTemporaryFile
 from typing import Any
@@ -39,14 +39,17 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, Restore, Schedule, from_builtins
-from foretop_core.models.kinds import KINDS, SCHEDULE
+from foretop_core.models.kinds import BACKUP, KINDS, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules.cron_dialects import GivenVersions
 from foretop_core.rules.facts.run_facts import QueueLine, queue_line
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.night.night import night
 from foretop_core.store import Store
+from foretop_core.tables.timeline.night_lanes import ServerNight
+from foretop_core.tables.timeline.night_words import lane_words
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.agreement.situations import Situation
 from tests.tui.fake_source import FilledSource
@@ -218,6 +221,19 @@ class Surfaces:
             for key in self.rows("schedules")
             if key.kind == SCHEDULE.name
         }
+
+    @cached_property
+    def lane_ends(self) -> Mapping[ObjectRef, str]:
+        """The end of each backup at work as its lane on the calendar tells it, by a night that is a minute old."""
+        snapshot, render = self.state.store.snapshot(CONTEXT), self.state.render_context(CONTEXT)
+        found: dict[ObjectRef, str] = {}
+        for namespace in snapshot.velero_namespaces:
+            shown = ServerNight(CONTEXT, night(snapshot, namespace, self.now - timedelta(minutes=1), draws=0))
+            for run in shown.night.runs:
+                words = lane_words(shown, (run,), self.now, UTC, render) if run.is_running else None
+                if words is not None and words.ends:
+                    found[ObjectRef(CONTEXT, BACKUP.name, namespace, run.name)] = words.ends
+        return found
 
     def _command(self, command: click.Command, *options: str) -> str:
         """What a command prints about a file with all objects of the situation."""

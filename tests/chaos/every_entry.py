@@ -218,7 +218,10 @@ def _calendar(state: DashboardState) -> None:
         for key in model.order:
             night = model.night_of(key)
             lane_cells(night.lane_runs(key) if night is not None else (), axis, now)
-            words = lane_words(night, night.foreseen.get(key, ()), now, state.zone) if night is not None else None
+            words = None
+            if night is not None:
+                render = state.render_context(key.context)
+                words = lane_words(night, night.foreseen.get(key, ()), now, state.zone, render)
             wrap(lane_box(model[key], words, "", state), _CELLS)
             if not is_shared(key):
                 wrap(lane_pane(model[key], state), _CELLS)

@@ -17,6 +17,7 @@ from foretop_core.rules.facts.pause_facts import MOST_MISSED, PauseEffect, Unpau
 from foretop_core.rules.facts.run_facts import DataProgress, QueueItem, QueueLine, usual_length
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
 from foretop_core.rules.phases import WAITING
+from foretop_core.rules.sentences import estimate
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.runs import progress_text
@@ -250,7 +251,7 @@ def _running(run: Backup, data: DataProgress, line: QueueLine, now: datetime) ->
         behind = f", {humanize.ordinal(place)}" if place else ""
         return Piece(f"{StatusGlyph.WAITING.value} waits{behind}", Tone.WAITING)
     end = item.expected_end if item is not None else None
-    at = "" if end is None else SOON if end <= now else times.minute(end, now.tzinfo or UTC)
+    at = "" if end is None else SOON if end <= now else times.minute(estimate(end).at, now.tzinfo or UTC)
     told = [progress_text(run, data), f"ends {at}" if at else ""]
     return Piece(f"{StatusGlyph.RUNNING.value} {', '.join(filter(None, told)) or 'running'}", Tone.RUNNING)
 

@@ -151,6 +151,22 @@ def test_a_running_backup_has_the_progress_that_the_queue_shows() -> None:
     assert row[3].startswith("◐ data 25%")
 
 
+def test_the_end_of_a_running_backup_is_rounded_as_in_the_queue() -> None:
+    started = [f"2026-11-{day}T02:40:03Z" for day in (11, 12, 13, 14)]
+    past = [
+        backup(f"c-{n}", of="c", created=at, started=at, ended=at.replace("02:40:03", "02:49:43"))
+        for n, at in enumerate(started)
+    ]
+    running = backup("c-now", "InProgress", of="c", created="02:40:03", started="02:40:03")
+    snapshot = snapshot_of(schedule("c", "40 2 * * *", last="02:40:03"), backups=(running, *past))
+    item = lines_of(snapshot)("prod", "velero", ()).item(running)
+    assert item is not None
+    assert item.expected_end is not None
+    assert f"{item.expected_end:%H:%M:%S}" == "02:49:43"
+    (row,) = texts(table_of(snapshot))
+    assert row[3] == "◐ ends 02:50"
+
+
 def test_a_pause_without_an_end_says_what_a_day_costs() -> None:
     table = table_of(snapshot_of(schedule("a", "0 * * * *", last="02:00:03")), until=None)
     assert table.text == "No end given: 24 runs are missed in 24 hours. No backup of this schedule is running."

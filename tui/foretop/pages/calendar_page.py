@@ -363,7 +363,8 @@ class CalendarPage(FilterablePage):
         night = self.lanes.night
         if night is None:
             return None
-        return lane_words(night, night.foreseen.get(item.key, ()), state.now(item.key.context), state.zone)
+        render = state.render_context(item.key.context)
+        return lane_words(night, night.foreseen.get(item.key, ()), render.now, state.zone, render)
 
     def _lane_box(self, item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
         words, usual = self._lane_words(item, state), self._usual(item.key, state)

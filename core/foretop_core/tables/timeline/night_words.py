@@ -9,6 +9,7 @@ from operator import itemgetter
 
 import msgspec
 
+from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
@@ -33,6 +34,7 @@ from foretop_core.rules.night.ranges import SURE, latest
 from foretop_core.rules.night.server_model import INVALID, PAUSED
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import render
+from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.timeline.night_chart import LaneSign
@@ -321,11 +323,18 @@ class LaneWords(msgspec.Struct, frozen=True):
     company: str = ""
 
 
-def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, zone: tzinfo) -> LaneWords | None:
-    """Words on the run at work, else on the next one; None where there is none."""
+def lane_words(
+    shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, zone: tzinfo, render: RenderContext | None = None
+) -> LaneWords | None:
+    """Words on the run at work, else on the next one; None where there is none.
+
+    With `render` the one at work ends as the queue tells it now: the night was played some time ago.
+    """
     run = next((one for one in runs if one.is_running), None) or next(iter(runs), None)
     if run is None:
         return None
+    if render is not None and run.is_running:
+        run = _as_told_now(run, render, shown.night.namespace)
     wait = wait_of(run)
     is_wait = wait is not None and wait >= MINUTE and not run.is_running
     return LaneWords(
@@ -339,6 +348,14 @@ def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, z
         fate="" if run.fate is Fate.MADE else _fate(run, now, zone),
         company=_company(shown.night, run),
     )
+
+
+def _as_told_now(run: ForeseenRun, render: RenderContext, namespace: str) -> ForeseenRun:
+    item = render.line(namespace).by_run.get((Backup, run.name))
+    if item is None:
+        return run
+    is_told = render.facts(item.run).expected_end is not None
+    return msgspec.structs.replace(run, end=item.ends if is_told else run.end if run.is_finishing else None)
 
 
 def _fate(run: ForeseenRun, now: datetime, zone: tzinfo) -> str:
