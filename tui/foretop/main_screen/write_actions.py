@@ -216,8 +216,8 @@ class WriteActions:
         return tuple(Counter(self._why_not(record, key) for key in left).items())
 
     def _under_cursor(self, record: ActionRecord) -> tuple[ObjectRef, ...]:
-        """The object, or to read of the run under the cursor of its page; for a finding also what it names besides, where that is
-        one object and no other, and likewise for an object whose finding names the key.
+        """The object, or where it only reads the run under the cursor of its page; what a finding names besides, where
+        that is one object and no other, and likewise of an object whose finding names the key.
 
         A finding about a server or its queue names many: nobody can tell which of them a key would be about. One
         about paused schedules is about all of them.

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, tzinfo
 from functools import partial
 
-from foretop.bindings import key_name
 from foretop.panes.nonadmin_pane import nonadmin_overview, path, tenant_facts
-from foretop.panes.page_records import TABLE_PAGES
+from foretop.panes.page_records import TABLE_PAGES, remedy_lines
 from foretop.panes.protection_pane import protection_pane
 from foretop.panes.results_section import known_results, status_of
 from foretop.panes.run_chart_pane import run_chart_lines
@@ -16,7 +15,7 @@ from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_page, schedule_pane
 from foretop.panes.spec_section import spec_section
 from foretop.panes.volumes_section import movements_of, volumes
-from foretop.widgets.paragraphs import Paragraph, Span, lead, paragraph, span
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.related_objects import related
 from foretop_core.dashboard.state import DashboardState
@@ -38,7 +37,6 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import run_steps
 from foretop_core.rules.facts.schedule_facts import history
 from foretop_core.rules.phases import why_no_files
-from foretop_core.rules.sentences import with_keys
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.engine.view import Row, View, table_view
@@ -89,7 +87,7 @@ def describe_object(
 ) -> Sequence[Paragraph]:
     resource = state.store.get(key)
     if key.kind == NAMESPACE.name and (row := state.protection(key)) is not None and section in _OF_PROTECTION:
-        to_do = _to_do(state, key) if section == "overview" else ()
+        to_do = remedy_lines(state, key) if section == "overview" else ()
         return *protection_pane(row, state.render_context(key.context)), *to_do
     if resource is None:
         return [paragraph("It no longer exists or is no longer visible.", Tone.WARN)]
@@ -113,8 +111,8 @@ def overview(
     if isinstance(resource, Schedule) and (entry := SchedulesView().entry(state.store, key, resource)) is not None:
         # The runs are not among the related objects here: they have a table below.
         render, wide = state.render_context(key.context), cells >= _TWO_COLUMNS
-        return schedule_page(entry, render, cells - 2, _to_do(state, key), is_wide=wide)
-    said = [*_told(state, key, resource, cells), *_to_do(state, key)]
+        return schedule_page(entry, render, cells - 2, remedy_lines(state, key), is_wide=wide)
+    said = [*_told(state, key, resource, cells), *remedy_lines(state, key)]
     held = _conditions(state, key, resource)[:4]
     near = related(state.store, key)
     said += [paragraph(""), *held] if held else []
@@ -170,15 +168,6 @@ def _prescaled(state: DashboardState, key: ObjectRef, job: PreScaledCronJob) -> 
 
     lane = timeline_item(key, job, lambda context, schedule: state.store.snapshot(context).readings(schedule))
     return tuple(lane_pane(lane, state)) if lane is not None else ()
-
-
-def _to_do(state: DashboardState, key: ObjectRef) -> list[Paragraph]:
-    """The remedies of its findings, as in Triage."""
-    render = state.render_context(key.context)
-    return [
-        lead(render.text(with_keys(one.remedy, key_name)), Tone.PLAIN, label=" " if place else "Do")
-        for place, one in enumerate(state.findings_about(key))
-    ]
 
 
 def run_rows(state: DashboardState, key: ObjectRef) -> list[Row]:

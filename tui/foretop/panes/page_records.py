@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from foretop.bindings import ACTIONS, check_letters
+from foretop.bindings import ACTIONS, check_letters, key_name
 from foretop.panes.empty_state import NO_SCHEDULES, empty_queue
 from foretop.widgets.column_layout import ColumnPriorities, sort_keys
-from foretop.widgets.paragraphs import Line, Paragraph, paragraph, span
+from foretop.widgets.paragraphs import Line, Paragraph, lead, paragraph, span
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import CONTEXT, StoreTableModel, TableModel
@@ -23,7 +23,7 @@ from foretop_core.late import Late, load
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGES, PageConflict, PageRecord
 from foretop_core.rules.facts.schedule_runs import RUN_WORDS
-from foretop_core.rules.sentences import keys_in
+from foretop_core.rules.sentences import keys_in, with_keys
 from foretop_core.tables.engine.drawings import LEVELS, RUN_SIGNS
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
@@ -91,6 +91,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it does so where it stands beside the table: below it, the footer stands next to it."""
     tells_more: Callable[[Any, RenderContext, int], tuple[Paragraph, ...]] | None = None
     """What a pane of so many cells says below, where it stands beside the table."""
+    tells_remedy: bool = False
+    """Whether it says there what the findings about the row ask for."""
     ends_with_chart: bool = False
     """Whether that is a chart, which stands below the keys."""
     groups: tuple[tuple[str, ...], ...] = ()
@@ -137,6 +139,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         if cells is None:
             more = self.explains(entry, render) if self.explains is not None else ()
             return *said[:2], *more, *said[2:], *told_keys
+        if self.tells_remedy:
+            said = (*said[:1], *remedy_lines(state, key), *said[1:])
         below = self.tells_more(entry, render, cells) if self.tells_more is not None else ()
         return (
             (*self._grouped(said, told_keys), *below) if self.ends_with_chart else self._grouped(said, below, told_keys)
@@ -157,6 +161,15 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         return [(span(self.empty, Tone.DIM),)] if isinstance(self.empty, str) else self.empty(state)
 
 
+def remedy_lines(state: DashboardState, key: ObjectRef) -> tuple[Paragraph, ...]:
+    """The remedies of the findings about an object, as in Triage."""
+    render = state.render_context(key.context)
+    return tuple(
+        lead(render.text(with_keys(one.remedy, key_name)), Tone.PLAIN, label=" " if place else "Do")
+        for place, one in enumerate(state.findings_about(key))
+    )
+
+
 _RECORDS = (
     ScreenPage(
         id="triage",
@@ -174,7 +187,8 @@ _RECORDS = (
     ),
     ScreenPage(
         id="schedules",
-        groups=(("Next", "Due", "Last", "Usual"), ("Cron", "Takes", "Storage", "Skip", "Forecast")),
+        tells_remedy=True,
+        groups=(("Do",), ("Next", "Due", "Last", "Usual"), ("Cron", "Takes", "Storage", "Skip", "Forecast")),
         pane_grows=True,
         tells=_pane("schedule_pane:schedule_pane"),
         tells_more=_pane("schedule_pane:schedule_runs"),
@@ -341,7 +355,8 @@ _RECORDS = (
     ),
     ScreenPage(
         id="protection",
-        groups=(("Why",), ("Newest", "Copies"), ("Covered", "Volumes", "Storage", "Repo"), ("Tried",)),
+        tells_remedy=True,
+        groups=(("Do",), ("Why",), ("Newest", "Copies"), ("Covered", "Volumes", "Storage", "Repo"), ("Tried",)),
         pane_grows=True,
         shows_keys_beside=True,
         tells=_pane("protection_pane:protection_pane"),

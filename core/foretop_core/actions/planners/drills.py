@@ -318,6 +318,7 @@ DRILL = ActionRecord(
     short="drill",
     footer=EARLY,
     words=("try", "test", "rehearse"),
+    hint="drill {}",
     for_administrators=True,
     commands=(CommandLine("drill", "foretop drill shop --dry-run"),),
     purpose="drill a restore",
