@@ -236,6 +236,8 @@ def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piec
         noun = "backups" if max(running, len(unfinished) - running) > 1 else "backup"
         between = [piece for one in told[1:] for piece in (Piece(" and "), one)]
         said += [told[0], *between, Piece(f" {noun} {verb} on.")]
+    others = dict.fromkeys(effect.others for effect in effects if effect.others)
+    said += [Piece(f" {humanize.capitalized(one)}.", Tone.WARN) for one in others]
     return tuple(said)
 
 

@@ -20,6 +20,7 @@ from foretop_core.dashboard.plan_table import (
     written,
 )
 from foretop_core.models import Schedule
+from foretop_core.models.nonadmin import NAB_NAME_ANNOTATION, NAB_NAMESPACE_ANNOTATION
 from foretop_core.rules.facts.pause_facts import MOST_MISSED, pause_effect, unpause_effect
 from foretop_core.rules.facts.run_facts import queue_line
 from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
@@ -165,6 +166,24 @@ def test_the_end_of_a_running_backup_is_rounded_as_in_the_queue() -> None:
     assert f"{item.expected_end:%H:%M:%S}" == "02:49:43"
     (row,) = texts(table_of(snapshot))
     assert row[3] == "◐ ends 02:50"
+
+
+def test_a_pause_of_all_schedules_says_whose_backups_go_on() -> None:
+    items = [schedule(name, "0 * * * *", last="02:00:03") for name in ("a", "b")]
+    asked = {NAB_NAMESPACE_ANNOTATION: "team-a", NAB_NAME_ANNOTATION: "orders"}
+    of_tenant = backup("nab-1", created="02:00:03", started="02:00:03", ended="02:01:03", annotations=asked)
+    by_hand = backup("mine", "InProgress", created="02:30:00", started="02:30:00")
+    nobody, lead = "No backup of these schedules is running.", "4 runs are missed until 04:41Z."
+    assert table_of(snapshot_of(*items)).text == f"{lead} {nobody}"
+    told = table_of(snapshot_of(*items, backups=(of_tenant,))).text
+    assert told == f"{lead} {nobody} Tenants' backups go on."
+    told = table_of(snapshot_of(*items, backups=(of_tenant, by_hand))).text
+    assert told == f"{lead} {nobody} Tenants' backups and backups by hand go on."
+    old = backup("nab-0", created="2026-11-13T02:00:03Z", ended="2026-11-13T02:01:03Z", annotations=asked)
+    assert table_of(snapshot_of(*items, backups=(old,))).text == f"{lead} {nobody}"
+    snapshot = snapshot_of(*items, backups=(of_tenant,))
+    one = plan_pause(snapshot, items[:1], PauseRequest("maria", "w1", "", UNTIL), NOW)
+    assert plan_table(one, lines_of(snapshot)).text.endswith("running."), "the other schedule goes on as well"
 
 
 def test_a_pause_without_an_end_says_what_a_day_costs() -> None:

@@ -817,11 +817,34 @@ def test_a_night_without_one_scheduled_backup_is_no_yes() -> None:
     assert "".join(phrase.text for phrase in lines["By 06:00"].phrases) == f"UTC: {told}"
     assert Tone.GOOD not in {phrase.tone for phrase in lines["By 06:00"].phrases}
     assert "".join(phrase.text for phrase in lines["Done"].phrases) == "what runs now by 03:40"
-    assert ("By 06:00", "nothing runs", "nothing runs") in nights_compared(outlook(paused), outlook(paused), UTC)
+    assert ("By 06:00", "no schedule runs", "no schedule runs") in nights_compared(
+        outlook(paused), outlook(paused), UTC
+    )
     tomorrow = replace(ahead, runs=(run, _told("daily", "23:10", "23:40")), left_out=paused.left_out)
     (line,) = [one for one in night_words(ServerNight("prod", tomorrow), NOW, UTC) if one.label == "By 06:00"]
     assert line.phrases[1].text == "nothing runs until resumed: 3 are paused", "one that runs after six makes no night"
     assert "Nothing runs until resumed: 3 are paused." in [render(one, NOW) for one in words(outlook(paused))]
+
+
+def test_while_all_schedules_are_paused_it_is_said_whose_backups_go_on() -> None:
+    """Who pauses all to touch the storage must not read that nothing runs."""
+    paused = Night("velero", NOW, NOW + timedelta(days=1), left_out=dict.fromkeys("abc", "paused"))
+
+    def told(ahead: Night) -> str:
+        (line,) = [one for one in night_words(ServerNight("prod", ahead), NOW, UTC) if one.label == "By 06:00"]
+        return line.phrases[1].text
+
+    nab = Owner(OwnerKind.NAB, "team-a", "orders")
+    by_hand = replace(_told("", "02:10", "03:10"), name="mine", owner=Owner(OwnerKind.HAND), due=None)
+    to_come = RunSpan(at("02:56"), at("02:56"), at("04:51"), Owner(OwnerKind.NAB))
+    lead = "no schedule runs until resumed: 3 are paused"
+    assert told(paused) == "nothing runs until resumed: 3 are paused"
+    assert told(replace(paused, typical=(to_come,))) == f"{lead}; tenants' backups go on"
+    assert told(replace(paused, runs=(by_hand,))) == f"{lead}; backups by hand go on"
+    both = replace(paused, runs=(by_hand, replace(by_hand, name="x", owner=nab)))
+    assert told(both) == f"{lead}; tenants' backups and backups by hand go on"
+    late = replace(to_come, submitted=at("07:00"), start=at("07:00"), released=at("07:30"))
+    assert told(replace(paused, typical=(late,))) == "nothing runs until resumed: 3 are paused", "after six"
 
 
 def test_the_planned_end_of_a_pause_is_known_to_the_night() -> None:

@@ -25,6 +25,7 @@ from foretop_core.rules.pauses import (
     window_lines,
 )
 from foretop_core.rules.protection.namespace_protection import promised_since
+from foretop_core.rules.queue.owners import OwnerKind, going_on, owner_of
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "UnpauseCounts",
     "UnpauseEffect",
     "count_unpause",
+    "others_going_on",
     "pause_effect",
     "pause_note",
     "pause_summary",
@@ -191,10 +193,22 @@ class PauseEffect(msgspec.Struct, frozen=True):
     """It is paused already: the end or the reason of that changes."""
     was: datetime | None = None
     """The end that its pause had before."""
+    others: str = ""
+    """Whose backups go on though no schedule of its server runs any more; "" where one does, or nobody's do."""
 
     @property
     def keeps_end(self) -> bool:
         return self.is_change and (None if self.is_open else self.until) == self.was
+
+
+def others_going_on(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> str:
+    """Whose backups a pause of all schedules of a server does not stop: what is open, and tenants of the last day."""
+    kinds = {owner_of(run).kind for run in snapshot.open_backups.get(namespace, ())}
+    runs = snapshot.backups_by_namespace.get(namespace, ())
+    lately = (run for run in runs if run.created is not None and now - run.created < A_DAY)
+    if any(owner_of(run).kind is OwnerKind.NAB for run in lately):
+        kinds.add(OwnerKind.NAB)
+    return going_on(kinds)
 
 
 def pause_effect(facts: ScheduleFacts, until: datetime | None, gap: timedelta) -> PauseEffect:

@@ -13,7 +13,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.ranges import SURE, range_over
 from foretop_core.rules.night.window import Window
-from foretop_core.rules.queue.owners import OwnerKind
+from foretop_core.rules.queue.owners import OwnerKind, going_on
 from foretop_core.rules.queue.queue_items import Range
 from foretop_core.rules.sentences import Text, estimate, sentence
 
@@ -283,7 +283,7 @@ def skipped_words(window: WindowOutlook) -> str:
 def done_by_six(one: Outlook, zone: tzinfo) -> str:
     """Answers in a word whether the night is done by six."""
     if nothing_runs(one, zone):
-        return "nothing runs"
+        return "no schedule runs"
     six = by_six(one.night, one.schedules, zone)
     return ANSWERS[six.verdict] if six.has_runs_before else "no runs"
 
@@ -295,11 +295,14 @@ def no_known_end(window: WindowOutlook) -> str:
 
 
 def nothing_runs(one: Outlook, zone: tzinfo = UTC) -> str:
-    """Says that no schedule makes a backup before six, because most are paused; "" where one does."""
+    """Says that no schedule makes a backup before six, because most are paused, and who does; "" where one does."""
     paused, six = len(one.night.paused), Window(_SIX, _HALF_HOUR, zone).after(one.night.now)[0]
     if paused <= len(one.schedules) or any(run.due and run.due < six for made in one.schedules for run in made.runs):
         return ""
-    return f"nothing runs until resumed: {paused:,} {'is' if paused == 1 else 'are'} paused"
+    coming = {OwnerKind.NAB for span in one.night.typical if span.is_to_come and span.submitted < six}
+    others = going_on({run.owner.kind for run in one.night.runs} | coming)
+    what, and_others = ("no schedule", f"; {others}") if others else ("nothing", "")
+    return f"{what} runs until resumed: {paused:,} {'is' if paused == 1 else 'are'} paused{and_others}"
 
 
 def _often(night: Night, schedules: Iterable[ScheduleOutlook]) -> set[str]:

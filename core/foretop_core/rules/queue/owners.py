@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import StrEnum
 
 import msgspec
@@ -35,6 +36,13 @@ class Owner(msgspec.Struct, frozen=True):
             return "by hand"
         place = f"{self.namespace}/{self.name}" if self.kind is not OwnerKind.SCHEDULE else self.name
         return f"{self.kind} {place}"
+
+
+def going_on(kinds: Collection[OwnerKind]) -> str:
+    """`tenants' backups go on`: those that no pause of a schedule stops; "" where none of the kinds is one."""
+    named = ((OwnerKind.NAB, "tenants' backups"), (OwnerKind.HAND, "backups by hand"))
+    told = " and ".join(what for kind, what in named if kind in kinds)
+    return f"{told} go on" if told else ""
 
 
 def owner_of(run: Run) -> Owner:
