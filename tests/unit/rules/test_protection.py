@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from foretop_core.actions.planners.restores import RestoreRequest, plan_restore
 from foretop_core.clock import ManualClock
@@ -24,7 +25,7 @@ from foretop_core.models import (
     Schedule,
     from_builtins,
 )
-from foretop_core.models.velero import DRILL_LABEL, SCHEDULE_LABEL
+from foretop_core.models.velero import DRILL_LABEL, SCHEDULE_LABEL, ManagedFields
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits, ProtectionState
@@ -126,6 +127,17 @@ def state(name: str, *objects: Resource, ignored: tuple[str, ...] = ()) -> str:
     return ProtectionJudge(NOW, ProtectionLimits(ignored=ignored), {"velero"}).state(row(name, *objects)).value
 
 
+def paused_since(ago: timedelta, *namespaces: str, **how: Any) -> Schedule:
+    """A schedule that was paused some time ago, as the API server tells."""
+    field = {"manager": "kubectl-patch", "time": wire(NOW - ago), "fieldsV1": {"f:spec": {"f:paused": {}}}}
+    found = schedule("daily", *namespaces, paused=True, **how)
+    return structs.replace(found, metadata=structs.replace(found.metadata, managed_fields=_fields(field)))
+
+
+def _fields(field: dict[str, Any]) -> tuple[ManagedFields, ...]:
+    return from_builtins(Schedule, {"metadata": {"name": "x", "managedFields": [field]}}).metadata.managed_fields
+
+
 def findings(*objects: Resource, limits: Thresholds | None = None, **fields: Any) -> dict[str, Finding]:
     found = triage(assemble((location(), *objects), **fields), NOW, limits).findings
     return {one.subject.name: one for one in found if one.code.startswith(("namespace-", "storage-holds"))}
@@ -188,6 +200,38 @@ BROKEN = schedule("broken", "shop", cron="0 0 * * 8")
 )
 def test_what_is_said_of_a_namespace(objects: tuple[Resource, ...], told: str) -> None:
     assert state("shop", *objects) == told
+
+
+@pytest.mark.parametrize(
+    ("ago", "age", "told"),
+    [
+        pytest.param(_HOUR / 10, 4 * _DAY, "late", id="it was late when it was paused"),
+        pytest.param(4 * _DAY, 4.5 * _DAY, "paused", id="the pause let it grow old"),
+        pytest.param(_HOUR / 10, _HOUR, "paused", id="in time"),
+        pytest.param(-_HOUR, 4 * _DAY, "late", id="paused by a clock that is ahead"),
+    ],
+)
+def test_a_copy_that_was_late_before_the_pause_stays_late(ago: timedelta, age: timedelta, told: str) -> None:
+    found = row("shop", SHOP, paused_since(ago, "shop"), copy("one", "shop", age=age))
+    judge = ProtectionJudge(NOW, ProtectionLimits())
+    assert judge.state(found) == told
+    assert (judge.late_from(found) is not None) is (told == "late")
+
+
+def test_a_late_copy_is_told_during_a_pause_and_with_the_schedule_that_owes_it() -> None:
+    found = findings(SHOP, paused_since(_HOUR / 10, "shop"), copy("one", "shop", age=4 * _DAY))["shop"]
+    assert (found.code, found.severity) == ("namespace-late", Severity.ERROR)
+    told = render(found.evidence, NOW)
+    assert "daily promises one from 14 Nov 02:00Z or later. daily is paused " in told
+    assert "next run" not in told
+
+
+def test_a_paused_schedule_takes_no_promise_from_one_that_runs() -> None:
+    pods = schedule("pods", "shop", includedResources=["pods"])
+    old = copy("one", "shop", age=4 * _DAY)
+    assert state("shop", SHOP, pods, paused_since(5 * _DAY, "shop"), old) == "late"
+    part = paused_since(_HOUR / 10, "shop", cron="0 * * * *", includedResources=["pods"])
+    assert state("shop", SHOP, schedule("whole", "shop"), part, copy("one", "shop", age=5 * _HOUR)) == "protected"
 
 
 def test_a_schedule_that_velero_refuses_does_not_count_as_cover() -> None:

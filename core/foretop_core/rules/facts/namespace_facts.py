@@ -15,6 +15,7 @@ import msgspec
 
 from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup
+from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.protection.copies import NO_COPIES
 from foretop_core.rules.protection.coverage import Extent, cluster_scoped_text
 from foretop_core.rules.protection.namespace_protection import (
@@ -206,13 +207,15 @@ class ProtectionJudge:
         newest = row.copies.usable
         if newest is None:
             return None
-        started, gap = began(newest), self.limits.gap
-        found = [
-            late_from(cover.schedule, cover.parsed, started, self.now, gap)
-            for cover in _promising(row.covers)
-            if cover.parsed is not None
-        ]
+        found = (self._late_from(cover, began(newest)) for cover in _promising(row.covers))
         return min((at for at in found if at is not None), default=None)
+
+    def _late_from(self, cover: NamespaceCover, started: datetime) -> datetime | None:
+        until = self._promises_until(cover)
+        if cover.parsed is None or until is None:
+            return None
+        at = late_from(cover.schedule, cover.parsed, started, until, self.limits.gap)
+        return at if at is None or cover.is_active or at <= until else None
 
     def _promise(self, covers: tuple[NamespaceCover, ...]) -> Promise:
         best = Promise(None)
@@ -226,16 +229,30 @@ class ProtectionJudge:
         """None where it has not run for long enough, since it was created or unpaused, to have made one."""
         held = self._promised.get(id(cover))
         if held is None:
-            parsed = cover.parsed
-            since = None if parsed is None else promised_since(cover.schedule, parsed, self.now, self.limits.gap)
+            parsed, until, since = cover.parsed, self._promises_until(cover), None
+            if parsed is not None and until is not None:
+                since = promised_since(cover.schedule, parsed, until, self.limits.gap)
             held = self._promised[id(cover)] = (cover, since)
         return held[1]
 
+    def _promises_until(self, cover: NamespaceCover) -> datetime | None:
+        """Now, or the beginning of its pause: it owes what it owed then, and no more; None where nothing tells."""
+        if cover.is_active:
+            return self.now
+        paused = pause_info(cover.schedule).since
+        return None if paused is None else min(paused, self.now)
+
 
 def _promising(covers: Iterable[NamespaceCover]) -> list[NamespaceCover]:
-    """The schedules by which a namespace is judged: those that take all of it, or a part where none takes all."""
-    active = [cover for cover in covers if cover.is_active]
-    return [cover for cover in active if cover.coverage.extent is Extent.ALL] or active
+    """The schedules by which a namespace is judged: those that take all of it, or a part where none takes all.
+
+    One that is paused takes the place of none that runs.
+    """
+    able = [cover for cover in covers if cover.parsed is not None]
+    whole = [cover for cover in able if cover.coverage.extent is Extent.ALL]
+    if any(cover.is_active for cover in whole):
+        return whole
+    return [*whole, *(cover for cover in able if cover.is_active)] or able
 
 
 def _apart(parsed: CronSchedule | None, now: datetime) -> timedelta | None:

@@ -18,6 +18,7 @@ from foretop_core.rules.facts.namespace_facts import (
     ProtectionJudge,
     ProtectionState,
 )
+from foretop_core.rules.facts.pause_facts import pause_note
 from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, ScheduleFacts, schedule_facts
 from foretop_core.rules.facts.server_facts import server_facts
 from foretop_core.rules.schedule_history import began
@@ -114,7 +115,7 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
             " or later.",
             f" Newer ones are in {humanize.join(row.unavailable)}, which Velero cannot use." if is_lost else "",
             sentence(" ", why, ".") if (why := facts.why_not_taken(row.namespace)) else "",
-            unfinished_note(facts),
+            _pause_note(facts) or unfinished_note(facts),
         ),
         "Fix the storage location first: the newer copies are in reach again then."
         if is_lost
@@ -122,6 +123,12 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
         (snapshot.ref(schedule),),
         blames=blamed,
     )
+
+
+def _pause_note(facts: ScheduleFacts) -> Text:
+    """A sentence on its pause, which is younger than the lateness; "" where it runs."""
+    pause = facts.pause
+    return sentence(f" {facts.schedule.name} is paused ", pause_note(pause), ".") if pause is not None else ""
 
 
 def _late_remedy(facts: ScheduleFacts, namespace: str, awaited: str) -> Text:
