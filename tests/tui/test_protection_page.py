@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from foretop.dialogs import create_dialogs
 from foretop.panes.protection_pane import protection_pane
@@ -15,6 +16,7 @@ from foretop.widgets.paragraphs import wrap
 from foretop.widgets.prompt import Prompt
 from foretop_core.kube.access.accessible_namespaces import visible_namespaces
 from foretop_core.kube.connection.client import ApiClient
+from foretop_core.models.velero import BackupStatus
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.objects import NOW
@@ -86,6 +88,16 @@ def test_a_copy_that_is_due_while_velero_is_silent_says_that_no_run_can_make_one
     said = ["".join(piece.text for piece in one.spans) for one in protection_pane(entry, render)]
     outage = ["No run can make one while Velero is silent.", "Late from 22:00:00Z on."]
     assert said[1:3] == outage if silent else said[1] == "Late from 22:00:00Z on, unless a run makes a copy before."
+
+
+def test_the_pane_names_the_backup_that_is_on_its_way_with_its_place() -> None:
+    made = copy("shop-daily-2", "shop", of="shop-daily")
+    meta = replace(made.metadata, creation_timestamp=NOW)
+    coming = replace(made, metadata=meta, status=BackupStatus(phase="Queued"))
+    table = Shown("protection", [location(), *covered("shop"), copy("one", "shop", age=timedelta(days=4)), coming])
+    ((_, entry),) = table.model.ordered()
+    (line,) = (one for one in protection_pane(entry, table.render_context()) if one.label == "Coming")
+    assert "".join(piece.text for piece in line.spans).startswith("shop-daily-2, 1st in the queue")
 
 
 async def test_who_may_not_list_namespaces_reads_that_some_may_be_missing(

@@ -16,7 +16,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.severity import Severity
 from foretop_core.tables.engine.status_glyphs import Tone
 from tests.objects import NOW
-from tests.unit.rules.test_protection import copy, location, namespace, schedule
+from tests.unit.rules.test_protection import copy, location, nab, namespace, schedule
 from tests.unit.tables.test_views import Shown
 
 _COVERED = (location(), namespace("team"), schedule("daily", "team", cron="0 3 * * *"))
@@ -150,3 +150,19 @@ def test_a_namespace_without_a_copy_is_told_as_such_while_its_schedules_are_paus
     shown = Shown("protection", [location(), namespace("team"), namespace("held"), paused, other, copy("one", "held")])
     shown.model = StoreTableModel(shown.state, shown.model.view, worst_first=True)
     assert [row[2] for row in shown.text("state", "name")] == ["team", "held"], "first what has nothing"
+
+
+@pytest.mark.parametrize(
+    ("phases", "why"),
+    [
+        (("Queued",), "no schedule takes it, and its only NAB has not ended yet"),
+        (("Failed", "InProgress"), "no schedule takes it, and its newest NAB has not ended yet"),
+        (("Failed",), "no schedule takes it, and no NAB has made a copy"),
+    ],
+)
+def test_a_namespace_that_waits_for_a_nab_is_not_told_in_the_words_of_a_new_schedule(
+    phases: tuple[str, ...], why: str
+) -> None:
+    asked = [nab("team", f"n{place}", phase) for place, phase in enumerate(phases)]
+    found = facts(location(), namespace("team"), *asked)
+    assert (found.word, found.why) == ("no copy yet", why)

@@ -426,3 +426,20 @@ def test_a_text_finds_namespaces_by_their_name_and_a_field_by_their_schedules() 
         rows.narrow(text)
         found.append([key.name for key, _ in rows.ordered()])
     assert found == [["shop"], ["default", "shop"]]
+
+
+@pytest.mark.parametrize(("phase", "told"), [("Queued", "waits"), ("InProgress", "runs"), ("Failed", "in 23h18m")])
+def test_next_says_where_a_copy_is_on_its_way(phase: str, told: str) -> None:
+    coming = copy("shop-daily-2", "shop", age=timedelta(minutes=1), phase=phase, of="shop-daily")
+    table = shown(location(), *covered("shop"), copy("one", "shop", age=4 * _DAY), coming)
+    assert table.cells("next")["shop"].text == told
+    (item,) = table.items()
+    assert item["nextRun"] == "2026-11-16T02:00:00Z"
+
+
+def test_a_copy_is_not_on_its_way_where_its_backup_does_not_take_the_namespace_or_velero_is_silent() -> None:
+    other = copy("shop-daily-2", "wiki", age=timedelta(minutes=1), phase="InProgress", of="shop-daily")
+    assert shown(location(), *covered("shop"), other).cells("next")["shop"].text == "in 23h18m"
+    coming = copy("shop-daily-2", "shop", age=timedelta(minutes=1), phase="Queued", of="shop-daily")
+    silent = shown(location(checked=NOW - _HOUR), *covered("shop"), coming)
+    assert silent.cells("next")["shop"].text != "waits"

@@ -356,7 +356,10 @@ _RECORDS = (
     ScreenPage(
         id="protection",
         tells_remedy=True,
-        groups=(("Do",), ("Why",), ("Newest", "Copies"), ("Covered", "Volumes", "Storage", "Repo"), ("Tried",)),
+        groups=(
+            *(("Do",), ("Why", "Coming"), ("Newest", "Copies")),
+            *(("Covered", "Volumes", "Storage", "Repo"), ("Tried",)),
+        ),
         pane_grows=True,
         shows_keys_beside=True,
         tells=_pane("protection_pane:protection_pane"),
@@ -372,6 +375,7 @@ _RECORDS = (
             ),
             Sign("━━╸─", "the age of its newest copy against what is promised; ×3.2 is more than three times as old"),
             Sign("2P", "COPY: no good copy, two partial ones; the age is that of the newest"),
+            Sign("runs, waits", "NEXT: the backup that will be its next copy is at work, or in the queue"),
             Sign("5h×", "NEXT: no run can make a copy, this one is refused: its storage location cannot be used"),
         ),
     ),

@@ -16,6 +16,7 @@ import msgspec
 from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup
 from foretop_core.rules.pauses import pause_info
+from foretop_core.rules.phases import ENDED
 from foretop_core.rules.protection.copies import NO_COPIES
 from foretop_core.rules.protection.coverage import Extent, cluster_scoped_text
 from foretop_core.rules.protection.namespace_protection import (
@@ -418,6 +419,10 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 return "a copy is due, and late if the next run makes none"
             case ProtectionState.NO_COPY if self.protection.is_paused:
                 return "it has no copy, and its schedules are paused"
+            case ProtectionState.NO_COPY if not self.protection.is_covered:
+                return (
+                    f"{'only a refused' if self.protection.covers else 'no'} schedule takes it, and {self._nabs_note}"
+                )
             case ProtectionState.PARTIAL if self.protection.lost.good:
                 return "no copy in reach has all of it"
             case ProtectionState.REPOSITORY_NOT_READY:
@@ -427,6 +432,15 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 return f"{back}: {unready_names(self.protection.unready)}"
             case _:
                 return _WORDS[self.state]
+
+    @property
+    def _nabs_note(self) -> str:
+        """The reason why its NABs have made no copy."""
+        newest = self.protection.newest_nab
+        status = newest.velero.status if newest is not None else None
+        if status is not None and status.phase in ENDED:
+            return "no NAB has made a copy"
+        return f"its {'only' if self.protection.nabs == 1 else 'newest'} NAB has not ended yet"
 
     @cached_property
     def promise(self) -> Promise:

@@ -534,3 +534,17 @@ def held_up(
     active = [facts_of(cover.schedule) for cover in found.covers if cover.is_active]
     waiting = [one for one in active if one is not None and one.waits_for]
     return tuple(waiting) if len(waiting) == len(active) else ()
+
+
+def copy_on_its_way(
+    snapshot: ClusterSnapshot, found: NamespaceProtection, facts_of: Callable[[Schedule], ScheduleFacts]
+) -> Backup | None:
+    """The backup of a schedule or NAB that waits or runs and takes a namespace, one at work first; None for none."""
+    made = snapshot.velero_backup(found.newest_nab) if found.newest_nab is not None else None
+    runs = [*(facts_of(cover.schedule).unfinished for cover in found.covers), made]
+    coming = [
+        run
+        for run in runs
+        if run is not None and run.phase not in ENDED and namespace_filter(run.spec).takes(found.namespace)
+    ]
+    return min(coming, key=lambda run: run.phase in WAITING, default=None)
