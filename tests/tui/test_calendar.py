@@ -224,6 +224,59 @@ async def test_whoever_comes_back_after_hours_does_not_read_the_old_night(monkey
         await until_beats(shown, lambda: lanes.night is not None and lanes.night.night.now >= at("04:41"))
 
 
+@pytest.mark.parametrize("size", [SMALL, (120, 40)])
+async def test_the_night_before_a_pause_is_not_told_as_if_it_were_now(
+    size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with calendar(FilledSource(_hourly()), size) as (shown, _):
+        await until_beats(shown, lambda: "By 06:00" in shown.text)
+        slots = _slots_of(shown)
+        assert slots[STATE:].strip(" │┤1"), "the coming runs are drawn"
+        with monkeypatch.context() as slow:
+            slow.setattr(CalendarPage, "_look_ahead", lambda *_: None)
+            shown.source.change(SCHEDULE, ran("etcd", "0 * * * *", "02:00:03", paused=True))
+            await until_beats(shown, lambda: "being computed" in shown.text)
+            assert "By 06:00" not in shown.text
+            assert "Peak" not in shown.text
+            assert "starts 03:00" not in shown.text
+            assert not _slots_of(shown)[STATE:].strip(" │┤1")
+        await until_beats(shown, lambda: "until resumed: 1 is paused" in shown.text)
+        assert "being computed" not in shown.text
+        shown.source.change(BACKUP, _begun("etcd-9"))
+        await shown.tick()
+        assert "being computed" not in shown.text, "what runs moves on all the time, and plays another night soon"
+
+
+async def test_a_night_that_was_left_before_it_was_played_is_played_on_return(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with calendar(FilledSource(_hourly())) as (shown, lanes):
+        await until_beats(shown, lambda: bool(_ranges(lanes)) and not _is_played(shown))
+        with monkeypatch.context() as slow:
+            for name in ("FEWEST_DRAWS", "_MOST_CPU"):
+                slow.setattr(f"foretop.pages.calendar_page.{name}", 10**6)
+            before = lanes.night
+            shown.source.change(BACKUP, _begun("etcd-9"))
+            await until_beats(shown, lambda: _is_played(shown))
+            await shown.press("1")
+        await shown.press("5")
+        await until_beats(shown, lambda: lanes.night is not None and lanes.night is not before)
+        assert lanes.night is not None
+        assert [run.name for run in lanes.night.night.runs if run.name] == ["etcd-9"]
+        assert lanes.night.night.now < at("02:42"), "another minute plays another night in any case"
+
+
+def _is_played(shown: Screen) -> bool:
+    return any(worker.group == "night" and worker.is_running for worker in shown.app.workers)
+
+
+def _begun(name: str) -> dict[str, Any]:
+    status = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:40:00Z"}
+    return {"metadata": meta(name), "spec": {}, "status": status}
+
+
+def _slots_of(shown: Screen) -> str:
+    return next(line for line in shown.lines if "slots " in line and "night ahead" not in line and "┤" in line)
+
+
 async def test_left_and_right_move_by_a_quarter_and_z_returns_to_now() -> None:
     async with calendar() as (shown, lanes):
         before = lanes.axis

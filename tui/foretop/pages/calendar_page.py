@@ -98,6 +98,7 @@ _SIGNS_LINE = WordLine(
 
 
 _LOADING = WordLine("Night", (Phrase(f"{NOT_KNOWN_YET.capitalize()}: lists are loading.", Tone.DIM),), 9)
+_OUTDATED = WordLine("Night", (Phrase("is being computed: schedules have changed …", Tone.DIM),), 9)
 
 
 class CalendarPage(FilterablePage):
@@ -116,8 +117,8 @@ class CalendarPage(FilterablePage):
         """Of each schedule how many backups it has, the newest, and how long they usually take."""
         self._at_work: set[timedelta] = set()
         """The lengths of the nights that are being foreseen."""
-        self._next_look: dict[timedelta, float] = {}
-        """When those of a length may be foreseen again."""
+        self._next_look: dict[timedelta, tuple[float, float]] = {}
+        """When those of a length may be foreseen again: after a change of schedules, and after any other."""
         self._foreseen: dict[tuple[Server, timedelta], tuple[int, int]] = {}
         """The stamp that each night was foreseen at."""
         self._words_of: tuple[object, ...] = ()
@@ -179,8 +180,15 @@ class CalendarPage(FilterablePage):
                 if not state.store.health.awaits_lists(server[0])
                 and self._foreseen.get((server, length)) != self._stamp(server, state, timeline)
             ]
-            if time.monotonic() < self._next_look.get(length, 0.0):
-                due = [server for server in due if (server, length) not in self._foreseen]
+            at, (soon, later) = time.monotonic(), self._next_look.get(length, (0.0, 0.0))
+            if at < later:
+                nights = timeline.weeks if length == _WEEK else timeline.nights
+                due = [
+                    server
+                    for server in due
+                    if (server, length) not in self._foreseen
+                    or (at >= soon and timeline.is_outdated(nights.get(server)))
+                ]
             if due and length not in self._at_work:
                 self._at_work.add(length)
                 self.run_worker(self._foresee(state, timeline, due, length), group="night", exit_on_error=False)
@@ -202,11 +210,17 @@ class CalendarPage(FilterablePage):
             for server in due:
                 self._foreseen[server, length] = self._stamp(server, state, timeline)
                 used += await self._foresee_one(state, timeline, server, length)
+        except asyncio.CancelledError:
+            # Somebody has left the page: who comes back gets another night at once.
+            for server in due:
+                self._foreseen.pop((server, length), None)
+            raise
         except Exception as problem:
             state.note_failure("the night ahead", None, problem)
         finally:
             self._at_work.discard(length)
-            self._next_look[length] = time.monotonic() + max(_SOONEST, _SHARE * used)
+            ended = time.monotonic()
+            self._next_look[length] = ended + _SOONEST, ended + max(_SOONEST, _SHARE * used)
 
     async def _foresee_one(
         self, state: DashboardState, timeline: TimelineModel, server: Server, length: timedelta
@@ -217,23 +231,23 @@ class CalendarPage(FilterablePage):
         """
         began = time.thread_time()
         context, namespace = server
-        now, snapshot = state.now(context), state.store.snapshot(context)
+        now, snapshot, plan = state.now(context), state.store.snapshot(context), timeline.plans[server]
         coming = foresight(snapshot, namespace, now, length)
         past = past_runs(snapshot, namespace, now - PAST)
         if length == _WEEK:
-            timeline.take_week(ServerNight(context, coming.likely(), past))
+            timeline.take_week(ServerNight(context, coming.likely(), past, plan))
             self.pulse()
             return time.thread_time() - began
         seen = timeline.nights.get(server)
-        if seen is None or now - seen.night.now > _LASTS:
-            self._take(ServerNight(context, coming.likely(), past))
+        if seen is None or timeline.is_outdated(seen) or now - seen.night.now > _LASTS:
+            self._take(ServerNight(context, coming.likely(), past, plan))
         used = time.thread_time() - began
         while not coming.likely().unknown and coming.draws < FEWEST_DRAWS and used < _MOST_CPU:
             began = time.thread_time()
             coming.play(1)
             used += time.thread_time() - began
             await asyncio.sleep(_REST)
-        drawn = ServerNight(context, await in_thread(coming.night), past)
+        drawn = ServerNight(context, await in_thread(coming.night), past, plan)
         self._take(drawn)
         await self._remember(state, snapshot, drawn)
         return used
@@ -342,6 +356,8 @@ class CalendarPage(FilterablePage):
         if night is None:
             is_loading = key is not None and state.store.health.awaits_lists(key.context)
             return (_LOADING,) if is_loading else ()
+        if self.lanes.is_outdated:
+            return (_OUTDATED,)
         now = state.now(night.context)
         window = state.thresholds.window
         hard = state.told.warning(*night.server) if state.told is not None else ""
@@ -361,7 +377,7 @@ class CalendarPage(FilterablePage):
 
     def _lane_words(self, item: TimelineItem, state: DashboardState) -> LaneWords | None:
         night = self.lanes.night
-        if night is None:
+        if night is None or self.lanes.is_outdated:
             return None
         render = state.render_context(item.key.context)
         return lane_words(night, night.foreseen.get(item.key, ()), render.now, state.zone, render)

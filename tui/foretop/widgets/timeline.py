@@ -147,6 +147,15 @@ class Timeline(Widget, can_focus=True):
         return self.timeline.night_of(self.cursor, of_week=self.needs_week) if self.timeline is not None else None
 
     @property
+    def is_outdated(self) -> bool:
+        """True if schedules have changed since that night was played: its slots and words are not those to come."""
+        return self.timeline is not None and self.timeline.is_outdated(self.night)
+
+    def _loads(self, axis: TimeAxis) -> Sequence[CellLoad]:
+        night = self.night
+        return (CellLoad(),) * axis.cells if night is None or self.is_outdated else night.loads(axis)
+
+    @property
     def _slot_rows(self) -> int:
         night = self.night
         return len(slot_scale(night.night.slots, one_row=self._one_row)) if night is not None else 1
@@ -358,7 +367,7 @@ class Timeline(Widget, can_focus=True):
     def _slots(self, axis: TimeAxis) -> list[Line]:
         assert self._now is not None
         night = self.night
-        loads = night.loads(axis) if night is not None else (CellLoad(),) * axis.cells
+        loads = self._loads(axis)
         limit = night.night.slots if night is not None else 1
         of = f" {self.names[night.context]}" if night is not None and self.names.get(night.context) else ""
         word = f"slots in use{of}" if self.is_framed else f"slots of {limit}{of}"
@@ -484,10 +493,10 @@ class Timeline(Widget, can_focus=True):
     def _day_lines(self, night: ServerNight | None, axis: TimeAxis, place: int, limit: int, height: int) -> list[Line]:
         assert self._now is not None
         assert self._zone is not None
-        loads = night.loads(axis) if night is not None else (CellLoad(),) * axis.cells
+        loads = self._loads(axis)
         one_row = height == 1
         rows = slot_rows(loads, limit, axis, self._now, one_row=one_row)
-        told = day_words(night, axis) if night is not None else None
+        told = day_words(night, axis) if night is not None and not self.is_outdated else None
         local, chosen = axis.start.astimezone(self._zone), place == self._day_place
         label = f"{local:%a} {local.day}" + (f" {local:%b}" if self._day_label == _DAY_LABEL else "")
         bar = (">" if self._ascii else "▌") if chosen else " "

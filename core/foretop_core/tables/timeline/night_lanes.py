@@ -53,6 +53,8 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
     context: str
     night: Night
     past: tuple[PastRun, ...] = ()
+    plan: int = 0
+    """The plan of the server that it was played from, as `TimelineModel` numbers them."""
 
     @property
     def server(self) -> Server:

@@ -10,7 +10,16 @@ import msgspec
 
 from foretop_core.cron import Dialect
 from foretop_core.models import Backup, BackupStorageLocation, DataMovement, Resource, Schedule
-from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, NAB, POD_VOLUME_BACKUP, PRESCALED, STORAGE, VERSION_KINDS
+from foretop_core.models.kinds import (
+    BACKUP,
+    DATA_UPLOAD,
+    NAB,
+    POD_VOLUME_BACKUP,
+    PRESCALED,
+    SCHEDULE,
+    STORAGE,
+    VERSION_KINDS,
+)
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading
 from foretop_core.rules.facts.run_facts import OwnerKind
@@ -55,6 +64,8 @@ class TimelineModel:
         """Foreseen for a week, by the likely course alone."""
         self.changes: Counter[Server] = Counter()
         """How often something has changed that the night of a server is foreseen from."""
+        self.plans: Counter[Server] = Counter()
+        """How often somebody has changed when schedules of a server run: a night of another plan answers nothing."""
         self._soonest: datetime | None = None
         self._now: datetime | None = None
         self._wanted = Filter()
@@ -89,6 +100,10 @@ class TimelineModel:
         if server is None:
             return None
         return self.weeks.get(server, self.nights.get(server)) if of_week else self.nights.get(server)
+
+    def is_outdated(self, night: ServerNight | None) -> bool:
+        """True if it was played from another plan: before a pause, a resume, an edit."""
+        return night is not None and night.plan != self.plans[night.server]
 
     def take_week(self, week: ServerNight) -> None:
         """Another week of a server is foreseen."""
@@ -192,6 +207,8 @@ class TimelineModel:
                 yield key, timeline_item(key, change.after, self._readings)
             if key.kind != PRESCALED.name and _is_news(change.before, change.after):
                 self.changes[key.context, key.namespace] += 1
+            if key.kind == SCHEDULE.name and _plan_of(change.before) != _plan_of(change.after):
+                self.plans[key.context, key.namespace] += 1
 
     def _known_verdicts(self) -> dict[str, Verdicts]:
         return {context: self._store.snapshot(context).verdicts for context in self._contexts}
@@ -261,6 +278,11 @@ def _is_news(before: Resource | None, after: Resource | None) -> bool:
             return before.status.phase != after.status.phase or before.spec != after.spec
         case _:
             return True
+
+
+def _plan_of(schedule: Resource | None) -> tuple[object, ...]:
+    """All that people write of a schedule; its annotations have the end of a pause."""
+    return (schedule.spec, schedule.metadata.annotations) if isinstance(schedule, Schedule) else ()
 
 
 def _moments(run: Backup) -> tuple[object, ...]:
