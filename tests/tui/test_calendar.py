@@ -264,6 +264,21 @@ async def test_a_night_that_was_left_before_it_was_played_is_played_on_return(mo
         assert lanes.night.night.now < at("02:42"), "another minute plays another night in any case"
 
 
+@pytest.mark.parametrize("size", [SMALL, (120, 40)])
+async def test_the_chart_says_of_now_what_header_and_queue_say(size: tuple[int, int]) -> None:
+    """A cell is an average of many minutes; of those that have not passed nobody asks at now."""
+    begun = backup("etcd-9", "InProgress", created="02:40:50", started="02:40:50", of="etcd")
+    waiting = [backup(f"hand-{n}", "Queued", created=f"02:41:0{n}") for n in range(3)]
+    async with calendar(FilledSource([*_hourly(), begun, *waiting]), size) as (shown, lanes):
+        await until_beats(shown, lambda: lanes.night is not None)
+        axis = lanes.axis
+        assert axis is not None
+        place = hours_of(shown).index("▼")
+        assert _slots_of(shown)[place] == "█"
+        queue = next(line for line in shown.lines if "waiting  " in line)
+        assert queue[place] == "3"
+
+
 def _is_played(shown: Screen) -> bool:
     return any(worker.group == "night" and worker.is_running for worker in shown.app.workers)
 

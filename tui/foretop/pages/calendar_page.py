@@ -50,7 +50,7 @@ from foretop_core.tables.timeline.lanes import (
     lane_obstacles,
     warmer,
 )
-from foretop_core.tables.timeline.night_chart import LaneSign, SizeClass, Zoom, size_class
+from foretop_core.tables.timeline.night_chart import CellLoad, LaneSign, SizeClass, Zoom, size_class
 from foretop_core.tables.timeline.night_lanes import Server, ServerNight
 from foretop_core.tables.timeline.night_words import (
     LaneWords,
@@ -144,6 +144,7 @@ class CalendarPage(FilterablePage):
         self.timeline = self.lanes.timeline = TimelineModel(state.store, state.contexts)
         self.lanes.length_of = self._length_of
         self.lanes.obstacles_of = self._obstacles_of
+        self.lanes.load_now = self._load_now
         self.lanes.names = short_names(state.contexts) if len(state.contexts) > 1 else {}
         self.narrow_to(self.prompt.value)
 
@@ -402,6 +403,13 @@ class CalendarPage(FilterablePage):
             return NO_OBSTACLES
         store, render = self.state.store, self.state.render_context(key.context)
         return lane_obstacles(self.timeline[key], store.get(key), render, warmer(store, key))
+
+    def _load_now(self, server: Server) -> CellLoad:
+        if self.state is None:
+            return CellLoad()
+        render = self.state.render_context(server[0])
+        busy = render.server(server[1]).busy
+        return CellLoad(busy, busy, len(render.line(server[1]).backups.waiting))
 
     def _length_of(self, key: ObjectRef) -> timedelta | None:
         """Worked out again when the schedule has another backup."""

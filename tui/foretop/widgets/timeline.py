@@ -51,6 +51,7 @@ from foretop_core.tables.timeline.night_chart import (
 from foretop_core.tables.timeline.night_lanes import (
     LaneGroup,
     LaneStanding,
+    Server,
     ServerNight,
     is_shared,
     job_runs,
@@ -117,6 +118,8 @@ class Timeline(Widget, can_focus=True):
         """How long the runs of a schedule usually take."""
         self.obstacles_of: Callable[[ObjectRef], LaneObstacles] = lambda _: NO_OBSTACLES
         """What keeps its runs from being made."""
+        self.load_now: Callable[[Server], CellLoad] = lambda _: CellLoad()
+        """The slots of a server that are taken at this moment, and how many wait."""
         self._moved = False
         self._place = 0
         self._top = 0
@@ -152,8 +155,13 @@ class Timeline(Widget, can_focus=True):
         return self.timeline is not None and self.timeline.is_outdated(self.night)
 
     def _loads(self, axis: TimeAxis) -> Sequence[CellLoad]:
+        """The cell of now has what is true at this moment: its average would count minutes to come."""
         night = self.night
-        return (CellLoad(),) * axis.cells if night is None or self.is_outdated else night.loads(axis)
+        loads = [CellLoad()] * axis.cells if night is None or self.is_outdated else list(night.loads(axis))
+        at_now = axis.cell_of(self._now) if self._now is not None else -1
+        if night is not None and 0 <= at_now < axis.cells:
+            loads[at_now] = self.load_now(night.server)
+        return loads
 
     @property
     def _slot_rows(self) -> int:
