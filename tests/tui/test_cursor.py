@@ -78,3 +78,21 @@ async def test_in_the_calendar_the_cursor_is_on_the_first_match() -> None:
         page = shown.app.main_screen.page
         assert page is not None
         assert page.subject() == page.timeline.order[0]  # type: ignore[attr-defined]
+
+
+async def test_until_a_key_is_pressed_there_the_cursor_is_on_the_first_row_while_the_rows_sort_themselves() -> None:
+    async with screen() as shown:
+        await shown.press("7")
+        before = under_cursor(shown)
+        await _fail(shown, "late-1", "02:40:10")
+        assert under_cursor(shown) == shown.names()[0] == "late-1" != before
+        await shown.press("y", "escape")
+        await _fail(shown, "late-2", "02:40:20")
+        assert under_cursor(shown) == "late-1" != shown.names()[0]
+
+
+async def _fail(shown: Screen, name: str, at: str) -> None:
+    """A backup that is worse than all above which it is put."""
+    at = f"2026-11-15T{at}Z"
+    shown.source.change(BACKUP, backup_dict(name, "Failed", at, at, of="etcd-hourly"))
+    await shown.tick()

@@ -75,11 +75,14 @@ class Table(TableBase, can_focus=True):
         self.post_message(self.CursorMoved())
 
     def _follow(self, *, keep_line: bool = True) -> None:
-        """Finds the cursor's object again; where it is gone, its neighbour takes the cursor."""
+        """Finds the cursor's object again; where it is gone, its neighbour takes the cursor.
+
+        The first row has it while the rows of a first visit sort themselves.
+        """
         assert self.rows is not None
         lines = self.rows.lines
-        found = lines.index_of(self.cursor) if self.cursor is not None else None
-        before = self._place
+        found = lines.index_of(self.cursor) if self.cursor is not None and self._is_chosen else None
+        before = self._place if self._is_chosen else 0
         if found is None:
             self._place = self._beside_sections(before)
             self._set_cursor(lines.key_at(self._place) if len(lines) else None)
@@ -128,6 +131,7 @@ class Table(TableBase, can_focus=True):
     def _move_to(self, place: int) -> None:
         if self.rows is None or not len(self.rows.lines):
             return
+        self._is_chosen = True
         old, top = self._place, self._top
         self._place = self._beside_sections(place)
         self._set_cursor(self.rows.lines.key_at(self._place))
@@ -242,6 +246,7 @@ class Table(TableBase, can_focus=True):
         self._paint(whole=True)
 
     def on_key(self, event: events.Key) -> None:
+        self._is_chosen = True
         letter = event.character or ""
         if self.rows is None or not letter.isupper():
             return

@@ -163,6 +163,8 @@ class TableBase(Widget):
         self._flash = flash
         self.rows: TableModel | None = None
         self.cursor: ObjectRef | None = None
+        self._is_chosen = False
+        """A person has pressed a key here, or came for an object: until then the cursor is on the first row."""
         self._marks = RowSelection()
         self.wide = False
         self.strips_made = 0
