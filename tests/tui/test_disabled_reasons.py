@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,9 @@ from foretop.bindings import ACTIONS, BY_ID, WRITE_ACTIONS
 from foretop.dialogs.command_palette import matching
 from foretop.main_screen.screen_actions import entries
 from foretop_core.models import Backup
-from foretop_core.models.kinds import BACKUP, SCHEDULE
+from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.tui.dashboard_on_box import stand
+from tests.tui.pilot import LARGE
 
 
 def _found(text: str) -> list[str]:
@@ -93,3 +95,25 @@ async def test_the_key_that_fetches_results_says_why_a_waiting_backup_has_none(
         await at.go("7", waits)
         await at.shown.press("x", "x")
         assert at.shown.app.told[-1][1] == "Fetch its results: it has not begun (Queued)"
+
+
+async def test_keys_that_need_a_copy_are_not_offered_where_all_are_out_of_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch, size=LARGE) as at:
+        await at.shown.press("9", "slash", *"media", "enter")
+        await at.see("All its copies are in a storage location")
+        assert not re.search("r restore|D drill|a drill tries it", at.shown.text)
+        for key, title in (("r", "Restore media"), ("D", "Drill")):
+            await at.shown.press(key)
+            assert at.shown.app.told[-1][1].startswith(f"{title}: all its copies are in ")
+
+
+async def test_results_are_not_offered_of_a_nab_that_velero_has_no_backup_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("default", tmp_path, monkeypatch) as at:
+        nab = at.key(NAB, "own-bucket", "team-iot")
+        await at.go("3", nab)
+        assert at.shown.app.main_screen.disabled_reason("results") == "Only Velero's backups and restores have results"
+        assert "x results" not in at.shown.text

@@ -213,7 +213,7 @@ async def test_a_namespace_without_a_copy_says_so(tmp_path: Path, monkeypatch: p
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
         await at.shown.press("slash", *"scratch", "enter", "r")
-        assert at.shown.app.told[-1][1] == "scratch has no copy to restore from"
+        assert at.shown.app.told[-1][1] == "Restore scratch: it has no copy"
         assert not at.has_dialog
         await at.shown.press("slash", "ctrl+u", *"crm-archive", "enter")
         await at.see("It has no copy, though its schedules promise one.")
@@ -223,8 +223,7 @@ async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("protection", tmp_path, monkeypatch) as at:
-        await command(at, "protection")
-        await at.shown.press("slash", *"media", "enter", "r")
+        await at.shown.press("7", "slash", *"offsite-media", "enter", "r")
         await at.see("Not possible: the storage location offsite is Unavailable", "[ Close ]", "esc/q close")
         assert "Restore into" not in at.shown.text
         assert "[ Restore" not in at.shown.text
@@ -232,8 +231,8 @@ async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can(
         assert at.dialog.cancel.has_focus
         storage = at.box.storage
         storage.patch_status(storage.kind("BackupStorageLocation"), HOME, "offsite", {"phase": "Available"})
-        await at.see("[ Cancel ]", "[ Restore media ]", "Namespaces")
-        assert at.dialog.focused is at.dialog.query_one("#copy")
+        await at.see("[ Cancel ]", "[ Restore from offsite-media-20261114073003 ]", "Namespaces")
+        assert at.dialog.focused is at.dialog.query_one("#namespaces")
         assert at.writes == []
 
 

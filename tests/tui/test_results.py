@@ -193,7 +193,11 @@ async def test_what_an_object_tells_by_itself_is_told_without_a_cluster() -> Non
         )
         mine = ("3 errors and 1 warning", "failed or canceled: 2 volumes", "These objects are not from a cluster")
         await tells("3", NAB, "mine", *mine)
-        await tells("3", NAB, "new", "It has no Velero object yet")
+        await shown.on(shown.source.key(NAB, "velero", "new"))
+        await shown.press("enter", "x")
+        assert shown.app.told[-1][1] == "Only Velero's backups and restores have results"
+        await shown.app.main_screen.show_object(shown.source.key(NAB, "velero", "new"), "results")
+        await shown.until(lambda: "It has no Velero object yet" in shown.text)
 
 
 async def test_nothing_of_what_was_open_before_stays_on_the_screen() -> None:

@@ -130,7 +130,7 @@ class WriteActions:
             return f"{mine[0].title}: only one at a time, {len(page.table.marked)} are marked"
         if key is not None and key.kind == NAMESPACE.name and record.key == RESTORE_FROM.key:
             if self._newest_copy(key) is None:
-                return f"{key.name} has no copy to restore from"
+                return f"Restore {key.name}: {self._why_no_copy(key)}"
             return f"You may not read the copies of {key.name}: restore it with a NonAdminRestore of its NAB"
         if key is not None and mine and (why := self._why_not(mine[0], key)):
             return f"{mine[0].title}: {why}"
@@ -241,12 +241,17 @@ class WriteActions:
         return fitting if len(fitting) == 1 or all_meant else ()
 
     def _newest_copy(self, key: ObjectRef) -> ObjectRef | None:
-        """The Backup that a namespace would be brought back from."""
+        """The Backup that a namespace would be brought back from; None where there is none in reach."""
         state = self.host.state
         if state is None or key.kind != NAMESPACE.name or (row := state.protection(key)) is None:
             return None
-        newest = row.protection.copies.usable
+        newest = row.protection.copies.usable if row.protection.reachable else None
         return ObjectRef(key.context, BACKUP.name, newest.namespace, newest.name) if newest is not None else None
+
+    def _why_no_copy(self, key: ObjectRef) -> str:
+        row = self.host.state.protection(key) if self.host.state is not None else None
+        lost = row.protection.unavailable if row is not None and not row.protection.reachable else ()
+        return f"all its copies are in {humanize.join(lost)}, which Velero cannot use" if lost else "it has no copy"
 
     def _fits(self, record: ActionRecord, key: ObjectRef) -> bool:
         return not self._why_not(record, key)
@@ -287,7 +292,7 @@ class WriteActions:
             return "; ".join(NOT_FOR_TENANTS)
         copy = self._newest_copy(key)
         if copy is None:
-            return "it has no copy"
+            return self._why_no_copy(key)
         return "" if state.store.get(copy) is not None else "you may not read its copies"
 
     # Dialogs

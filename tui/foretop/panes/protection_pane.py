@@ -144,7 +144,8 @@ def _tried(found: NamespaceProtection, render: RenderContext) -> str:
     if found.restored is not None:
         parts.append(f"last restored {humanize.duration(render.now - found.restored)} ago")
     if not parts and found.copies.total:
-        return f"never, as far as Velero's objects tell; a drill tries it ({key_name(DRILL.id)})"
+        drill = f"; a drill tries it ({key_name(DRILL.id)})" if found.reachable else ""
+        return f"never, as far as Velero's objects tell{drill}"
     return "; ".join(parts) or "never"
 
 
