@@ -170,7 +170,7 @@ async def test_an_older_copy_is_chosen_inside_the_dialog(tmp_path: Path, monkeyp
 
 
 @pytest.mark.sweep
-async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is_there_is_counted(
+async def test_a_namespace_that_is_there_goes_beside_itself_or_into_itself_and_what_is_there_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("protection", tmp_path, monkeypatch) as at:
@@ -179,12 +179,13 @@ async def test_a_namespace_that_is_there_is_brought_back_into_itself_and_what_is
             at.box.storage.create(at.box.storage.kind("ConfigMap"), body)
         await command(at, "protection")
         await at.shown.press("slash", *"orders", "enter", "r")
-        await at.see("Restore orders", "only pods and persistentvolumeclaims", "Target orders: 2 configmaps")
-        await at.see("orders exists already: what is in it stays, what is missing is added", "[ Restore orders ]")
-        into = at.dialog.query_one("#mapping", Prompt)
-        assert (into.value, into.placeholder) == ("", "empty: orders itself; e.g. orders-restored")
-        into.value = "orders-restored"
+        await at.see("Restore orders", "only pods and persistentvolumeclaims", "Into [orders-restored ")
         await at.see("orders → orders-restored", "Target orders-restored: not yet", "[ Restore into orders-restored ]")
+        into = at.dialog.query_one("#mapping", Prompt)
+        assert (into.value, into.placeholder) == ("orders-restored", "empty: orders itself; e.g. orders-restored")
+        into.value = ""
+        await at.see("Target orders: 2 configmaps", "[ Restore orders ]")
+        await at.see("orders exists already: what is in it stays, what is missing is added")
         assert at.writes == []
 
 

@@ -18,7 +18,8 @@ from foretop_core.actions.planners.restores import (
 )
 from foretop_core.actions.plans import PlanStep
 from foretop_core.errors import BadInput
-from foretop_core.models import Backup, RestoreSpec
+from foretop_core.models import Backup, Namespace, RestoreSpec, from_builtins
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import NOW, at, backup, location, restore
 
@@ -107,7 +108,12 @@ def test_the_one_namespace_of_a_restore_is_told_where_there_is_no_other(
 
 
 def test_only_namespaces_that_are_named_are_offered_beside_themselves() -> None:
-    assert offered_mapping(backup(spec={"includedNamespaces": ["shop", "team-*"]})) == {"shop": "shop-restored"}
+    assert offered_mapping(ClusterSnapshot(), ["shop", "team-*"]) == {"shop": "shop-restored"}
+
+
+def test_a_namespace_that_is_gone_is_offered_to_come_back_as_it_was() -> None:
+    snapshot = assemble([from_builtins(Namespace, {"metadata": {"name": "shop"}})])
+    assert offered_mapping(snapshot, ["shop", "gone"]) == {"shop": "shop-restored"}
 
 
 @pytest.mark.parametrize(

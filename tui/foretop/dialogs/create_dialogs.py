@@ -67,7 +67,6 @@ class RestoreDialog(ActionDialog):
         space, context = self.targets.namespace, self.keys[0].context
         self._copies = copies_of(self.service.snapshot(context), space) if space else ()
         """The copies that the namespace can be brought back from, the newest first."""
-        self._offer = self._offered()
         self._inside: dict[str, ExistingObjects | None] = {}
         """What is in each namespace that was looked at; None while it is counted."""
         self._places: tuple[str, ...] = ()
@@ -75,15 +74,16 @@ class RestoreDialog(ActionDialog):
     def on_mount(self) -> None:
         self._look_at_namespaces()
 
-    def _offered(self) -> dict[str, str]:
-        """A namespace is brought back where it was; the namespaces of a backup get places beside them."""
-        if self._backup is None or self.targets.namespace:
-            return {}
-        return offered_mapping(self._backup)
+    def _offered(self) -> str:
+        """The field as it starts: what exists goes beside itself. Of one namespace its new name says all."""
+        if self._backup is None:
+            return ""
+        space, names = self.targets.namespace, self._backup.spec.included_namespaces
+        offered = offered_mapping(self.service.snapshot(self.keys[0].context), (space,) if space else names)
+        return clean(offered.get(space) or ", ".join(f"{old}:{new}" for old, new in offered.items()))
 
     def fields(self) -> Iterable[Widget]:
-        offered = clean(", ".join(f"{old}:{new}" for old, new in self._offer.items()))
-        space = clean(self.targets.namespace)
+        offered, space = self._offered(), clean(self.targets.namespace)
         into = hint(f"{space} itself", beside(space)) if space else hint("where they were", "from:to, from:to")
         mapping = Prompt(placeholder=into, id="mapping")
         mapping.value, mapping.cursor_position = offered, len(offered)

@@ -68,9 +68,10 @@ def copies_of(snapshot: ClusterSnapshot, namespace: str) -> tuple[Backup, ...]:
     return tuple(sorted(having, key=began, reverse=True))
 
 
-def offered_mapping(backup: Backup) -> dict[str, str]:
-    """Each namespace beside itself; nothing where the backup does not name its namespaces."""
-    return {name: beside(name) for name in backup.spec.included_namespaces if "*" not in name}
+def offered_mapping(snapshot: ClusterSnapshot, names: Iterable[str]) -> dict[str, str]:
+    """Each namespace beside itself, but for those that are gone: they come back as they were. A pattern is left out."""
+    there = None if snapshot.namespaces is None else {item.name for item in snapshot.namespaces}
+    return {name: beside(name) for name in names if "*" not in name and (there is None or name in there)}
 
 
 def restored(backup: Backup, request: RestoreRequest, now: datetime) -> str:
