@@ -161,8 +161,8 @@ PROMISES: Mapping[str, Doing] = {
     ),
     "collisions": Doing(_lists_collisions),
     "horizon": Doing(changes, ("z", "z", "z")),
-    # From a finding it opens above the calendar.
-    "what_if": Doing(opens("WhatIfScreen", "What if: "), None, None),
+    # From a finding and from the page of a schedule it opens above the calendar.
+    "what_if": Doing(opens("WhatIfScreen", "What if: "), None, ("escape", "left_square_bracket")),
     "edit": Doing(types_into("expression")),
     "edit_minutes": Doing(types_into("minutes")),
     "take": _window("SearchPicker", "Take an expression"),

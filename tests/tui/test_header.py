@@ -117,6 +117,8 @@ def test_what_is_overdue_goes_before_a_window_and_what_a_window_holds_is_not_mea
     source = FilledSource([*calm(), missing, late])
     assert "‖ 1 overdue  ‖ 1 to resume 04:30" in header(source), "what a window misses on purpose is not overdue"
     assert "‖ 1 of 3 paused, 1 overdue  ‖ 1 paused, 1 due, to resume 04:30" in header(source, LARGE[0])
+    endless = schedule("etcd", "0 * * * *", last="01:00:03", paused=True, annotations={PAUSED_BATCH: "ab12cd"})
+    assert "‖ 1 of 2 paused, 1 overdue" in header(FilledSource([*calm(), endless]), LARGE[0])
 
 
 @pytest.mark.parametrize("context", ["prod-eu", "minicluster-two"])

@@ -210,12 +210,14 @@ def _pauses(state: DashboardState) -> Forms:
 
 def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
     """Pauses that are overdue though no window tells of them, of all that are in none."""
-    total, paused, late = (
+    total, without, late = (
         sum(getattr(one, name) for _, one in found) for name in ("total", "without_window", "outside")
     )
     mark = StatusGlyph.PAUSED.value
     if not late:
         return ()
+    # One that is overdue may be in a window without an end.
+    paused = max(without, late)
     texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused}/{total}, {late} overdue"
     brief = f"{mark} {late} overdue"
     return tuple((span(text, Tone.WARN),) for text in (*texts, brief, brief, f"{mark}{late}"))
