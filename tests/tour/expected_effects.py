@@ -176,7 +176,7 @@ PROMISES: Mapping[str, Doing] = {
     "sort_selected": Doing(sorts, None, first=("right",)),
     "fold": Doing(changes, ("enter",)),
     "group": Doing(changes, ("b", "home")),
-    "faults": Doing(shows("only problems"), ("ctrl+z", "home")),
+    "faults": Doing(shows("only faults"), ("ctrl+z", "home")),
     "all_namespaces": Doing(lambda before, after: "0 all" in before.text and "0 all" not in after.text, None),
     "wide": Doing(_widens, ("ctrl+w",)),
     "save": _window("ChoicePicker", "rows as"),

@@ -247,7 +247,7 @@ async def test_only_what_is_faulty_and_all_again() -> None:
     async with screen() as shown:
         await shown.press("2", "ctrl+z")
         assert shown.names() == ["broken", "etcd-hourly"]
-        assert "only problems" in shown.text
+        assert "only faults" in shown.text
         await shown.press("ctrl+z")
         assert len(shown.names()) == 6
 
@@ -291,7 +291,7 @@ async def test_the_palette_leads_to_a_view_by_its_name() -> None:
 @pytest.mark.sweep
 async def test_the_palette_finds_actions_by_what_they_do() -> None:
     async with screen() as shown:
-        await shown.press("2", "ctrl+p", *"only problems", "down", "enter")
+        await shown.press("2", "ctrl+p", *"only faults", "down", "enter")
         await shown.until(lambda: shown.names() == ["broken", "etcd-hourly"])
 
 

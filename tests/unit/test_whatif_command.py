@@ -79,6 +79,7 @@ def test_a_run_that_the_new_expression_makes_at_once_is_told_and_the_next_one_is
 def test_how_many_runs_a_new_expression_makes_is_told() -> None:
     told = [render(line, NOW) for line in _compared(Move("second", "0 4 * * *", skips=True)).differences]
     assert "second: 1 run instead of 3." in told
+    assert [line for line in told if line.startswith("second: its first run ends ")]
 
 
 def test_how_many_wait_less_is_told_before_each_of_many() -> None:

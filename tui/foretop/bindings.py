@@ -302,7 +302,7 @@ ACTIONS: tuple[Action, ...] = (
         13,
         disabled_reason="Nothing to group here",
     ),
-    Action("faults", ("ctrl+z",), "ctrl+z", "only problems, or all", ActionGroup.TABLE, "faults", 12),
+    Action("faults", ("ctrl+z",), "ctrl+z", "only faults, or all", ActionGroup.TABLE, "faults", 12),
     Action(
         "all_namespaces",
         ("0",),

@@ -107,13 +107,14 @@ def test_schedules_show_their_next_run_or_why_there_is_none() -> None:
     )
     assert shown.text("name", "next", "at", "last", "runs", "skip") == [
         ["✗", "a-late", "overdue 41m", "02:00", "1h41m running", "◐×", "no"],
-        ["●", "b-good", "in 23h48m", "02:30", "11m good", "▃", "no"],
+        ["●", "b-good", "in 23h48m", "Mon 02:30", "11m good", "▃", "no"],
         ["‖", "c-held", "paused, due", "due", "3d", "none left", "server: ?"],
         ["‖", "d-held", "paused, in 1d3h", "", "5d", "none left", "yes, once"],
         ["✗", "e-wrong", "invalid cron", "", "never", "makes none", "server: ?"],
         ["✗", "f-never", "never fires", "", "never", "makes none", "server: ?"],
         ["○", "g-waits", "in 58m", "03:40", "1m waiting", "○", "no"],
     ]
+    assert shown.cells("at")["b-good"].briefs == ("Mon",), "the clock alone would read as past"
 
 
 def test_an_ambiguous_schedule_has_no_next_run_until_the_release_is_known() -> None:

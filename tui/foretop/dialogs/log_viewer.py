@@ -111,7 +111,7 @@ class LogViewer(DownloadScreen):
             keys.append(("n N", "next"))
         keys += [*self.more_keys(), ("w", "no wrap" if lines.wraps else "wrap"), ("q", "back")]
         if lines.errors:
-            keys.append(("ctrl+z", "all lines" if lines.errors_only else "errors"))
+            keys.append(("ctrl+z", "all lines" if lines.errors_only else "faults"))
         keys += [*self.rarer_keys(), ("ctrl+s", "save")]
         keys += [] if lines.wraps else [("left right", "aside")]
         room = self.size.width - width(where) - 2

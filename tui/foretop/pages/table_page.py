@@ -457,7 +457,7 @@ class TablePage(FilterablePage):
         parts = [
             self.rows.notice,
             self.rows.state.focus.words,
-            "only problems" if self.rows.faults_only else "",
+            "only faults" if self.rows.faults_only else "",
             f"{self.rows.held_back} ({key_name('acknowledged')})" if self.rows.held_back else "",
             f"{key_name('escape')} clears the marks" if self.table.marked else "",
             f"hidden: {', '.join(self.table.given_up)} ({key_name('wide')} shows)" if self.table.given_up else "",

@@ -308,7 +308,8 @@ def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | 
         moved = then.end.likely - first.end.likely
         how = "sooner" if moved < timedelta() else "later"
         when = estimate(then.end.likely)
-        yield sentence(f"{name}: ends {humanize.duration(abs(moved))} {how}, about ", when, ".")
+        which = "" if len(was.runs) == len(now.runs) else "its first run "
+        yield sentence(f"{name}: {which}ends {humanize.duration(abs(moved))} {how}, about ", when, ".")
 
 
 def _longer_wait(was: ScheduleOutlook, now: ScheduleOutlook) -> timedelta | None:

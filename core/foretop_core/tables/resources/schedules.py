@@ -249,13 +249,21 @@ def _at(entry: ScheduleRow, render: RenderContext) -> str:
 
 
 def _day_or_minute(at: datetime | None, entry: ScheduleRow, render: RenderContext) -> str:
-    """`04:30` within a day, `Sun` within six, then `1 Jan`."""
+    """`04:30` within a day, `Sun 04:30` where that is tomorrow and reads as past, `Sun` within six, then `1 Jan`."""
     if at is None:
         return ""
-    local, away = at.astimezone(render.zone_of(entry.schedule)), abs(at - render.now)
+    zone, away = render.zone_of(entry.schedule), abs(at - render.now)
+    local = at.astimezone(zone)
     if away < timedelta(days=1):
-        return f"{local:%H:%M}"
+        reads_as_past = away >= timedelta(hours=12) and local.date() > render.now.astimezone(zone).date()
+        return f"{local:%a %H:%M}" if reads_as_past else f"{local:%H:%M}"
     return f"{local:%a}" if away < timedelta(days=6) else f"{local.day} {local:%b}"
+
+
+def _at_brief(told: str) -> str:
+    """`Sun` of `Sun 04:30`, `1Jan` of `1 Jan`."""
+    day, _, minute = told.partition(" ")
+    return day if ":" in minute else f"{day}{minute}"
 
 
 def _last(entry: ScheduleRow, render: RenderContext) -> str:
@@ -379,7 +387,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         "AT",
         _at,
         lambda entry: entry.next_run,
-        briefs=lambda entry, render: (_at(entry, render).replace(" ", ""),),
+        briefs=lambda entry, render: (_at_brief(_at(entry, render)),),
         cells=5,
         most=5,
     ),
