@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -194,7 +194,7 @@ def _pause_table(pauses: Sequence[tuple[PlanStep, PauseEffect]], now: datetime, 
         )
         for step, effect in ordered
     )
-    said = _pause_sentence([effect for _, effect in pauses], now)
+    said = (*_pause_sentence([effect for _, effect in pauses], now), *_others(pauses))
     return PlanTable(said, _CHANGE if changes else _PAUSE, rows, "running, then most misses")
 
 
@@ -236,9 +236,22 @@ def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piec
         noun = "backups" if max(running, len(unfinished) - running) > 1 else "backup"
         between = [piece for one in told[1:] for piece in (Piece(" and "), one)]
         said += [told[0], *between, Piece(f" {noun} {verb} on.")]
-    others = dict.fromkeys(effect.others for effect in effects if effect.others)
-    said += [Piece(f" {humanize.capitalized(one)}.", Tone.WARN) for one in others]
     return tuple(said)
+
+
+def _others(pauses: Sequence[tuple[PlanStep, PauseEffect]]) -> list[Piece]:
+    """Whose backups go on at a server of which all schedules are paused then."""
+    counted = Counter(_server(step) for step, effect in pauses if not effect.is_change)
+    told = dict.fromkeys(
+        effect.others
+        for step, effect in pauses
+        if effect.others and not effect.is_change and effect.unpaused == counted[_server(step)]
+    )
+    return [Piece(f" {humanize.capitalized(one)}.", Tone.WARN) for one in told]
+
+
+def _server(step: PlanStep) -> tuple[str, str]:
+    return step.target.context, step.target.namespace
 
 
 def _misses(count: int) -> str:

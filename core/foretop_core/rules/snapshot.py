@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, tzinfo
 from functools import cached_property
@@ -39,6 +39,7 @@ from foretop_core.rules.lookups import Keyed, Lookups, own_run
 from foretop_core.rules.phases import QUEUE_PHASES, WAITING
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.queue.node_limits import Limits, NodeAgentLimits
+from foretop_core.rules.queue.owners import OwnerKind, owner_of
 from foretop_core.rules.queue.volumes import NodeLoad, moved_before
 from foretop_core.rules.schedule_history import history
 from foretop_core.rules.sentences import Moment, Text, render
@@ -284,6 +285,20 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def backups_by_namespace(self) -> Mapping[str, tuple[Backup, ...]]:
         return _by_namespace(self.backups)
+
+    @cached_property
+    def tenants_last(self) -> Mapping[str, datetime]:
+        """By server, when the newest backup of a tenant was created."""
+        found: dict[str, datetime] = {}
+        for run in self.backups:
+            if run.created is not None and owner_of(run).kind is OwnerKind.NAB:
+                found[run.namespace] = max(run.created, found.get(run.namespace, run.created))
+        return found
+
+    @cached_property
+    def unpaused(self) -> Mapping[str, int]:
+        """By server, how many schedules are not paused."""
+        return Counter(schedule.namespace for schedule in self.schedules if not schedule.spec.paused)
 
     @cached_property
     def restores_by_namespace(self) -> Mapping[str, tuple[Restore, ...]]:

@@ -182,6 +182,9 @@ def test_a_pause_of_all_schedules_says_whose_backups_go_on() -> None:
     old = backup("nab-0", created="2026-11-13T02:00:03Z", ended="2026-11-13T02:01:03Z", annotations=asked)
     assert table_of(snapshot_of(*items, backups=(old,))).text == f"{lead} {nobody}"
     snapshot = snapshot_of(*items, backups=(of_tenant,))
+    apart = [plan_pause(snapshot, [item], PauseRequest("maria", "w1", "", UNTIL), NOW) for item in items]
+    joined = msgspec.structs.replace(apart[0], steps=(*apart[0].steps, *apart[1].steps))
+    assert plan_table(joined, lines_of(snapshot)).text.endswith("go on."), "a dialog plans one after the other"
     one = plan_pause(snapshot, items[:1], PauseRequest("maria", "w1", "", UNTIL), NOW)
     assert plan_table(one, lines_of(snapshot)).text.endswith("running."), "the other schedule goes on as well"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -125,9 +125,7 @@ def end_as_typed(until: datetime | None, now: datetime) -> str:
 def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request: PauseRequest, now: datetime) -> Plan:
     """Pauses schedules; of those that it is asked for again, the reason and the end of their pause change."""
     steps, refused = [], []
-    chosen = tuple(schedules)
-    others = _others(snapshot, chosen, now)
-    for schedule in chosen:
+    for schedule in schedules:
         where = snapshot.ref(schedule)
         if where in request.again:
             if why := _why_no_change(schedule):
@@ -143,23 +141,14 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request
         facts = schedule_facts(snapshot, schedule, now)
         step = _step(where, schedule, patch, render(facts.pausing, now))
         # Velero writes a status at every run: on a busy night one of many schedules would stay unpaused.
-        effect = replace(pause_effect(facts, request.end(now), request.gap), others=others.get(where.namespace, ""))
+        effect = replace(
+            pause_effect(facts, request.end(now), request.gap),
+            others=others_going_on(snapshot, schedule.namespace, now),
+            unpaused=snapshot.unpaused.get(schedule.namespace, 0),
+        )
         steps.append(replace(step, basis=schedule.spec, effect=effect))
     record = CHANGE_PAUSE if steps and all("spec" not in step.write.body for step in steps) else PAUSE
     return Plan(record, now, tuple(steps), tuple(refused))
-
-
-def _others(snapshot: ClusterSnapshot, chosen: Sequence[Schedule], now: datetime) -> dict[str, str]:
-    """By server of which no schedule runs any more, whose backups go on."""
-    names = {(one.namespace, one.name) for one in chosen}
-    return {
-        namespace: others_going_on(snapshot, namespace, now)
-        for namespace in {one.namespace for one in chosen}
-        if all(
-            one.spec.paused or (namespace, one.name) in names
-            for one in snapshot.schedules_by_namespace.get(namespace, ())
-        )
-    }
 
 
 def _changed_marks(schedule: Schedule, request: PauseRequest, now: datetime) -> dict[str, str | None]:

@@ -194,7 +194,9 @@ class PauseEffect(msgspec.Struct, frozen=True):
     was: datetime | None = None
     """The end that its pause had before."""
     others: str = ""
-    """Whose backups go on though no schedule of its server runs any more; "" where one does, or nobody's do."""
+    """Whose backups go on even if no schedule of its server runs any more; "" where nobody's do."""
+    unpaused: int = 0
+    """How many schedules of its server are not paused before it."""
 
     @property
     def keeps_end(self) -> bool:
@@ -204,11 +206,8 @@ class PauseEffect(msgspec.Struct, frozen=True):
 def others_going_on(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> str:
     """Whose backups a pause of all schedules of a server does not stop: what is open, and tenants of the last day."""
     kinds = {owner_of(run).kind for run in snapshot.open_backups.get(namespace, ())}
-    runs = snapshot.backups_by_namespace.get(namespace, ())
-    lately = (run for run in runs if run.created is not None and now - run.created < A_DAY)
-    if any(owner_of(run).kind is OwnerKind.NAB for run in lately):
-        kinds.add(OwnerKind.NAB)
-    return going_on(kinds)
+    last = snapshot.tenants_last.get(namespace)
+    return going_on(kinds | {OwnerKind.NAB} if last is not None and now - last < A_DAY else kinds)
 
 
 def pause_effect(facts: ScheduleFacts, until: datetime | None, gap: timedelta) -> PauseEffect:
