@@ -826,6 +826,15 @@ def test_a_night_without_one_scheduled_backup_is_no_yes() -> None:
     assert "Nothing runs until resumed: 3 are paused." in [render(one, NOW) for one in words(outlook(paused))]
 
 
+def test_what_runs_now_is_not_done_where_one_of_it_has_no_known_end() -> None:
+    run = replace(_told("images", "02:10", "03:20"), name="images-1", due=None)
+    endless = replace(_told("media", "02:24", "02:50"), name="media-1", due=None, end=None, ends=(), is_running=True)
+    left_out = dict.fromkeys("abc", "paused")
+    ahead = Night("velero", NOW, NOW + timedelta(days=1), (run, endless), draws=50, done=run.end, left_out=left_out)
+    (line,) = [one for one in night_words(ServerNight("prod", ahead), NOW, UTC) if one.label == "Done"]
+    assert "".join(phrase.text for phrase in line.phrases) == "what runs now but media by 03:20"
+
+
 def test_while_all_schedules_are_paused_it_is_said_whose_backups_go_on() -> None:
     """Who pauses all to touch the storage must not read that nothing runs."""
     paused = Night("velero", NOW, NOW + timedelta(days=1), left_out=dict.fromkeys("abc", "paused"))

@@ -431,7 +431,8 @@ def done_of_all(one: Outlook, most: int) -> str:
     """`all`, or `all but 40 paused`: the subject of "is done by"; at most so many others are named."""
     left_out, paused = one.night.left_out, one.night.paused
     if left_out and not one.schedules:
-        return "what runs now"
+        endless = one.night.without_end
+        return f"what runs now but {humanize.join(endless, most)}" if endless else "what runs now"
     others = tuple(dict.fromkeys((*one.night.without_end, *sorted(left_out.keys() - set(paused)))))
     but = [*([humanize.join(others, most)] if others else []), *([f"{len(paused):,} paused"] if paused else [])]
     return f"all but {' and '.join(but)}" if but else "all"
