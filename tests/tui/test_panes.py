@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from textual.geometry import Region, Size
 
 from foretop.pages.table_page import TablePage
+from foretop.panes.nonadmin_pane import nonadmin_pane
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span, wrap
 from foretop_core.models import Resource
@@ -20,6 +21,9 @@ from tests.objects import backup, condition, nab
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, screen
+from tests.unit.rules.test_protection import copy, namespace
+from tests.unit.rules.test_protection import nab as tenant_backup
+from tests.unit.tables.test_views import Shown
 
 
 def texts(paragraphs: Sequence[Paragraph], cells: int, lines: int | None = None) -> list[str]:
@@ -258,3 +262,12 @@ async def test_a_running_backup_of_a_schedule_is_told_with_the_usual_length() ->
         await shown.on(shown.source.key(BACKUP, "velero", "alone"))
         await shown.press("tab")
         assert "Usual" not in shown.pane
+
+
+def test_a_nab_whose_fault_no_longer_counts_says_early_from_when_the_complete_copy_is() -> None:
+    objects = [namespace("team"), tenant_backup("team", "mine", "PartiallyFailed"), copy("later", "team")]
+    table = Shown("nonadmin", objects)
+    ((_, entry),) = table.model.ordered()
+    told = texts(nonadmin_pane(entry, table.render_context()), 78)
+    line = told.index("Triage   not listed: the backup of the namespace from 01:41:07Z is complete")
+    assert told[line + 1].startswith("Next"), "where lines are few, it is in sight"

@@ -41,19 +41,19 @@ def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph,
     tone = severity_mark(told.severity).tone if told.severity is not None else Tone.PLAIN
     return (
         lead(render.text(told.why, entry.item), tone),
+        *_overtaken(told, render),
         *_waiting(entry, render),
         paragraph(told.next, label="Next"),
-        *_overtaken(told),
         *_position(entry, render),
     )
 
 
-def _overtaken(told: NonAdminFacts) -> tuple[Paragraph, ...]:
-    if not told.is_overtaken:
+def _overtaken(told: NonAdminFacts, render: RenderContext) -> tuple[Paragraph, ...]:
+    """Says why its fault is in no line of Triage."""
+    if (at := told.overtaken_at) is None:
         return ()
-    is_backup = isinstance(told.item, NonAdminBackup)
-    since = "a newer backup of the namespace is complete" if is_backup else "a later restore is complete"
-    return (paragraph(f"not listed: {since}", label="Triage"),)
+    newer = "the backup of the namespace" if isinstance(told.item, NonAdminBackup) else "the restore"
+    return (paragraph(f"not listed: {newer} from {render.time(at, told.item)} is complete", label="Triage"),)
 
 
 def _waiting(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -144,22 +144,26 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
 
     @property
     def is_overtaken(self) -> bool:
-        """True if Velero failed, and the namespace has a complete copy since, or a later restore of it completed.
+        """True if nothing is lacking since it failed: Triage does not list it then."""
+        return self.overtaken_at is not None
 
-        Nothing is lacking then: Triage does not list it.
-        """
+    @property
+    def overtaken_at(self) -> datetime | None:
+        """The start of the newest complete copy of the namespace, or of a later restore, since Velero failed it."""
         item, status, snapshot = self.item, self.status, self.snapshot
         if status is None or status.phase not in FAULTY:
-            return False
+            return None
         began_at = status.start_timestamp or item.created
         if began_at is None:
-            return False
+            return None
         if isinstance(item, NonAdminBackup):
             row = snapshot.protection.row(item.namespace)
-            return row is not None and row.copies.newest is not None and began(row.copies.newest) > began_at
-        others = (snapshot.velero_restore(one) for one in snapshot.nars if one.namespace == item.namespace)
-        good = (one.status.start_timestamp for one in others if one is not None and one.phase == "Completed")
-        return any(at is not None and at > began_at for at in good)
+            good = [began(row.copies.newest)] if row is not None and row.copies.newest is not None else []
+        else:
+            others = (snapshot.velero_restore(one) for one in snapshot.nars if one.namespace == item.namespace)
+            done = (one.status.start_timestamp for one in others if one is not None and one.phase == "Completed")
+            good = [at for at in done if at is not None]
+        return max((at for at in good if at > began_at), default=None)
 
     @cached_property
     def path(self) -> Path:
