@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -62,6 +63,8 @@ class Picture:
     """What is on the screen when a file has been fetched, or a change was sent."""
     after: tuple[str, ...] = ()
     """The keys that are pressed then."""
+    passed: timedelta = timedelta()
+    """How far the scene has gone on."""
 
     @property
     def file(self) -> Path:
@@ -103,7 +106,7 @@ PICTURES = (
     Picture("schedules", "default", ("2",), ROOMY),
     Picture("nonadmin", "default", ("3",), ROOMY),
     Picture("queue", "default", ("4",), ROOMY),
-    Picture("calendar", "default", ("5",), ROOMY),
+    Picture("calendar", "default", ("5",), ROOMY, passed=timedelta(minutes=3)),
     Picture("primer", "default", ("2", "p"), ROOMY),
     Picture("detail", "default", ("3", "enter"), ROOMY),
     Picture("schedule", "default", ("2", "/", *"metrics", "enter", "enter"), ROOMY),
@@ -189,15 +192,17 @@ FILM = Film(
 
 
 @cache
-def _objects(scene: str) -> tuple[Resource, ...]:
+def _objects(scene: str, passed: timedelta) -> tuple[Resource, ...]:
     if not scene:
         return ()
-    return tuple(SimulatedCluster(SCENES[scene], ScenarioOptions(seed=1), FIXED_START).objects())
+    cluster = SimulatedCluster(SCENES[scene], ScenarioOptions(seed=1), FIXED_START)
+    cluster.settle(passed)
+    return tuple(cluster.objects())
 
 
 @asynccontextmanager
 async def looking_at(picture: Picture) -> AsyncIterator[Screen]:
-    source = FilledSource(list(_objects(picture.scene)), at=FIXED_START)
+    source = FilledSource(list(_objects(picture.scene, picture.passed)), at=FIXED_START + picture.passed)
     if picture.seen is not None:
         picture.seen(source)
     with pytest.MonkeyPatch.context() as environ:
@@ -223,6 +228,8 @@ async def draw_live(picture: Picture, folder: Path) -> str:
     with pytest.MonkeyPatch.context() as environ:
         environ.delenv("NO_COLOR", raising=False)
         async with stand(picture.scene, folder, environ, size=picture.size, painted=True) as at:
+            # Its findings are counted beside its name.
+            await at.shown.until(lambda: "◐" not in at.shown.status.partition("slots")[0])
             await at.shown.press(*picture.keys)
             await at.shown.until(lambda: picture.awaited in at.shown.text)
             await at.shown.press(*picture.after)
