@@ -84,6 +84,8 @@ def test_three_hundred_changes_of_its_size_end_nothing() -> None:
         for number in range(300):
             terminal.resize(columns=1 + number * 7 % 160, lines=1 + number * 5 % 60)
         terminal.resize(columns=120, lines=40)
+        # While the notice of a terminal that is too small is there, no key reaches the page.
+        terminal.settled()
         terminal.press("7")
         terminal.shows("STARTED")
         terminal.press("q")
