@@ -43,6 +43,14 @@ LIT_BLANK = "▮"
 _UNKNOWN_TO_THE_EMULATOR = b"\x1b[<u"
 
 
+class _Screen(pyte.Screen):
+    """Of pyte, which takes the shape of the pointer (OSC 22) for a title."""
+
+    def set_title(self, param: str) -> None:
+        if not param.startswith(";"):
+            super().set_title(param)
+
+
 class Terminal:
     """Runs a program until the end of the block, or until it ends by itself."""
 
@@ -63,7 +71,7 @@ class Terminal:
         self._environ = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
         self._environ |= {**_ENVIRONMENT, **(environ or {})}
         self._size = (lines, columns)
-        self._screen = pyte.Screen(columns, lines)
+        self._screen = _Screen(columns, lines)
         self._screen.write_process_input = self._answer  # type: ignore[method-assign]
         self._stream = pyte.ByteStream(self._screen)
         self._lock = threading.Condition()

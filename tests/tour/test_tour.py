@@ -237,7 +237,6 @@ def test_every_key_as_the_bytes_of_a_terminal(size: tuple[int, int], tmp_path: P
     plan = Plan(size, by_bytes=True)
     with Terminal([sys.executable, "-m", "tests.tour.stepped_dashboard"], *size, environ, tmp_path) as terminal:
         terminal.shows(lambda lines: "API ●" in lines[0])
-        terminal.titled(lambda title: " " in title)
         Typist(terminal).walk(plan)
         terminal.signal(signal.SIGUSR2)
         terminal.press("\x03")
