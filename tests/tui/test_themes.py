@@ -179,10 +179,10 @@ async def test_the_page_behind_a_window_is_faint_and_comes_back_as_it_was() -> N
     async with screen() as shown:
         before, text = header(shown), shown.lines[0]
         await shown.press("question_mark")
-        assert header(shown) == {FAINT.color.name if FAINT.color else ""}
+        await shown.until(lambda: header(shown) == {FAINT.color.name if FAINT.color else ""})
         assert shown.lines[0] == text
         await shown.press("escape")
-        assert header(shown) == before
+        await shown.until(lambda: header(shown) == before)
 
 
 async def test_a_skin_of_the_file_is_shown_and_taken_up_when_it_changes(
