@@ -141,7 +141,7 @@ class DashboardState:
         self._undone: tuple[UndoneChange, ...] = ()
         self._known: OwnAcknowledgements = {}
         self._context_factories = {context: self._factory(context) for context in source.contexts}
-        self._render_contexts: dict[str, RenderContext] = {}
+        self._render_contexts: dict[str, tuple[int, RenderContext]] = {}
         self._clocks: dict[str, datetime] = {}
         self._places: tuple[int, tuple[str, ...]] = (-1, ())
         self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
@@ -220,11 +220,16 @@ class DashboardState:
         return health.lost_at is not None or key.kind in health.stale
 
     def render_context(self, context: str) -> RenderContext:
-        if context not in self._render_contexts:
-            self._render_contexts[context] = self._context_factories[context].render_context(
-                self.now(context), self.zoning, self.thresholds
-            )
-        return self._render_contexts[context]
+        """The same one while a frame is drawn; a key that comes between two gets the objects as they are by then.
+
+        What the store keeps change by change is for them alone: for older ones it would be worked out from all objects.
+        """
+        revision = self.store.revision(context)
+        held = self._render_contexts.get(context)
+        if held is None or held[0] != revision:
+            made = self._context_factories[context].render_context(self.now(context), self.zoning, self.thresholds)
+            held = self._render_contexts[context] = revision, made
+        return held[1]
 
     def protection(self, key: ObjectRef) -> ProtectionRow | None:
         """The protection of a namespace, which may be deleted; None where nothing is known of it."""

@@ -83,7 +83,10 @@ class NonAdmin(Resource, frozen=True):
         return self.state.phase
 
     def condition(self, kind: str) -> Condition | None:
-        return next((entry for entry in self.state.conditions if entry.type == kind), None)
+        for entry in self.state.conditions:
+            if entry.type == kind:
+                return entry
+        return None
 
     @property
     def is_lost(self) -> bool:

@@ -48,7 +48,7 @@ def _start(program: Program, terminal: Terminal, cluster: RealCluster, count: in
     begin = time.perf_counter()
     while not program.has_all(terminal.text(), count) and time.perf_counter() - begin < START_LIMIT:
         if program.keys:
-            answers.append(_answer(terminal, "j" if len(answers) % 2 == 0 else "k"))
+            answers.append(_move(terminal))
             if names := _names(terminal.look()[1]):
                 phase = PHASES[(len(changes) // 2 + 1) % 2]
                 changes.append(_change(terminal, cluster, nab_name(_number(names[0])), phase))
@@ -104,6 +104,19 @@ def _answer(terminal: Terminal, key: str) -> float:
     passed = time.perf_counter() - begin
     time.sleep(0.05)
     return passed
+
+
+def _move(terminal: Terminal) -> float:
+    """Seconds until the cursor is on another row: rows that come in change the others at any moment.
+
+    A row that fails goes to the top with the cursor, and from there no key leads up.
+    """
+    lines, lit = terminal.look()
+    before, begin = _names(lit), time.perf_counter()
+    terminal.press("j" if before[:1] == _names(lines)[:1] else "k")
+    while _names(terminal.look()[1]) in (before, []) and time.perf_counter() - begin < KEY_LIMIT:
+        terminal.changed(0.05)
+    return time.perf_counter() - begin
 
 
 def _look(terminal: Terminal) -> tuple[list[str], list[str]]:

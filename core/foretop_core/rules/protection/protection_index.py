@@ -26,6 +26,7 @@ from foretop_core.rules.phases import USABLE
 from foretop_core.rules.protection.copies import (
     NO_COPIES,
     CopyGroup,
+    CopySummary,
     DrillOutcome,
     Place,
     drills_of,
@@ -72,6 +73,8 @@ class ProtectionIndex:
         self._drilled: dict[str, dict[_Name, DrillOutcome]] = {}
         self._nabs: dict[str, dict[str, NonAdminBackup]] = {}
         self._newest_nabs: dict[str, NonAdminBackup] = {}
+        self._nab_copies: dict[str, CopySummary] = {}
+        """Of the namespaces that were asked for since the last change of a NAB there: one may have thousands."""
         self._repositories: dict[str, dict[_Name, BackupRepository]] = {}
         self._storage: dict[_Name, BackupStorageLocation] = {}
         self._restores: dict[_Name, dict[_Name, Restore]] = {}
@@ -91,7 +94,7 @@ class ProtectionIndex:
             return None
         shared = self._uses.shared(namespace)
         made, newest = self._nabs.get(namespace, {}), self._newest_nabs.get(namespace)
-        copies = shared.copies if shared.copies.total or not made else nab_copies(made.values())
+        copies = shared.copies if shared.copies.total or not made else self._reported_copies(namespace)
         unusable, reachable, lost = self._unavailable(copies.places), True, NO_COPIES
         if unusable and len(unusable) == len(copies.places):
             reachable, lost = False, copies
@@ -315,6 +318,7 @@ class ProtectionIndex:
     def _nab(self, nab: NonAdminBackup, *, gone: bool) -> _Touched:
         """Count a NAB that has a backup at Velero."""
         place = nab.namespace
+        self._nab_copies.pop(place, None)
         own, newest = self._nabs.setdefault(place, {}), self._newest_nabs.get(place)
         if gone or not nab.velero.name:
             own.pop(nab.name, None)
@@ -384,6 +388,12 @@ class ProtectionIndex:
         return [] if same and not gone else [self._uses.names]
 
     # Names and filters
+
+    def _reported_copies(self, namespace: str) -> CopySummary:
+        held = self._nab_copies.get(namespace)
+        if held is None:
+            held = self._nab_copies[namespace] = nab_copies(self._nabs[namespace].values())
+        return held
 
     def _is_known(self, namespace: str) -> bool:
         if self._existing is not None and namespace in self._existing:

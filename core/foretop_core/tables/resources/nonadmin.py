@@ -145,7 +145,8 @@ def _label(entry: NonAdminRow) -> StatusLabel:
     """Its sign, and a word for it; of what Velero works on or has worked on those of its run."""
     match entry.state:
         case NonAdminState.VELERO:
-            return run_mark(entry.velero_phase), entry.velero_phase
+            phase = entry.velero_phase
+            return run_mark(phase), phase
         case NonAdminState.WAITING:
             return StatusGlyph.WAITING, "waiting"
         case NonAdminState.DELETING:
