@@ -80,20 +80,23 @@ class TablePage(FilterablePage):
         self.table = Table(spec.priorities, ascii=display_options.ascii, flash=display_options.flash, classes="boxed")
         self.pane = ReadablePane(ascii=display_options.ascii, whole=False, more_key="tab", id="pane", classes="boxed")
         self._pane_box = Vertical(id="pane-box")
+        self._frame_lines = {
+            name: FrameLine("┌┐" if name.endswith("top") else "└┘", ascii=display_options.ascii, id=name)
+            for name in ("table-top", "table-bottom", "pane-top", "pane-bottom")
+        }
 
     def compose(self) -> ComposeResult:
         yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed", ascii=self.display_options.ascii)
-        ascii = self.display_options.ascii
-        self.set_class(ascii, "-ascii")
+        self.set_class(self.display_options.ascii, "-ascii")
         with Container(classes="body"):
             with Vertical(id="table-box"):
-                yield FrameLine("┌┐", ascii=ascii, id="table-top")
+                yield self._frame_lines["table-top"]
                 yield self.table
-                yield FrameLine("└┘", ascii=ascii, id="table-bottom")
+                yield self._frame_lines["table-bottom"]
             with self._pane_box:
-                yield FrameLine("┌┐", ascii=ascii, id="pane-top")
+                yield self._frame_lines["pane-top"]
                 yield self.pane
-                yield FrameLine("└┘", ascii=ascii, id="pane-bottom")
+                yield self._frame_lines["pane-bottom"]
 
     def attach(self, state: DashboardState) -> None:
         super().attach(state)
@@ -186,30 +189,21 @@ class TablePage(FilterablePage):
             return
         framed, in_pane = self.is_framed, self.pane.has_focus
         if self.rows is None:
-            for name in ("#table-top", "#table-bottom", "#pane-top", "#pane-bottom"):
-                title = (Span(PAGES[self.page_id].name, BOLD),) if framed and name == "#table-top" else ()
-                self._frame(name, title, (), framed, framed and name.startswith("#table"))
+            for name, line in self._frame_lines.items():
+                title = (Span(PAGES[self.page_id].name, BOLD),) if framed and name == "table-top" else ()
+                line.show(title, (), framed=framed, focused=framed and name.startswith("table"))
             return
         stale, count = span(seen_ago(self.rows.state), Tone.WARN), Span(self.table.count, DIM)
-        hint = span(self._hint_words(), self.hint_tone)
+        hint, lines = span(self._hint_words(), self.hint_tone), self._frame_lines
         if framed:
-            self._frame(
-                "#table-top",
-                (*self._title(), Span("  " if stale.text else ""), stale),
-                self._order(),
-                framed,
-                not in_pane,
-            )
-            self._frame("#table-bottom", _listed(hint), _listed(count), framed, not in_pane)
-            self._frame("#pane-bottom", (), (), framed, in_pane)
-            self._frame("#pane-top", self._pane_title(), (), framed, in_pane)
+            title = (*self._title(), Span("  " if stale.text else ""), stale)
+            lines["table-top"].show(title, self._order(), framed=True, focused=not in_pane)
+            lines["table-bottom"].show(_listed(hint), _listed(count), framed=True, focused=not in_pane)
+            lines["pane-bottom"].show((), (), framed=True, focused=in_pane)
+            lines["pane-top"].show(self._pane_title(), (), framed=True, focused=in_pane)
         else:
-            self._frame("#pane-top", self._pane_title(), _listed(stale, hint, count), framed, in_pane)
-
-    def _frame(self, name: str, left: Line, right: Line, framed: bool, focused: bool) -> None:
-        # A page that is being closed has lost its lines already when its focus goes.
-        for line in self.query(name).results(FrameLine):
-            line.show(left, right, framed=framed, focused=focused)
+            right = _listed(stale, hint, count)
+            lines["pane-top"].show(self._pane_title(), right, framed=False, focused=in_pane)
 
     def _title(self) -> Line:
         """`Schedules 39  ✗1 ▲2`: how many rows, and of how many the state is not good."""
