@@ -196,8 +196,8 @@ class TablePage(FilterablePage):
         stale, count = span(seen_ago(self.rows.state), Tone.WARN), Span(self.table.count, DIM)
         hint, lines = span(self._hint_words(), self.hint_tone), self._frame_lines
         if framed:
-            title = (*self._title(), Span("  " if stale.text else ""), stale)
-            lines["table-top"].show(title, self._order(), framed=True, focused=not in_pane)
+            left = (*self._title(), Span("  " if stale.text else ""), stale)
+            lines["table-top"].show(left, self._order(), framed=True, focused=not in_pane)
             lines["table-bottom"].show(_listed(hint), _listed(count), framed=True, focused=not in_pane)
             lines["pane-bottom"].show((), (), framed=True, focused=in_pane)
             lines["pane-top"].show(self._pane_title(), (), framed=True, focused=in_pane)

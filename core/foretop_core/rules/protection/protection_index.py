@@ -26,7 +26,6 @@ from foretop_core.rules.phases import USABLE
 from foretop_core.rules.protection.copies import (
     NO_COPIES,
     CopyGroup,
-    CopySummary,
     DrillOutcome,
     Place,
     drills_of,
@@ -73,8 +72,8 @@ class ProtectionIndex:
         self._drilled: dict[str, dict[_Name, DrillOutcome]] = {}
         self._nabs: dict[str, dict[str, NonAdminBackup]] = {}
         self._newest_nabs: dict[str, NonAdminBackup] = {}
-        self._nab_copies: dict[str, CopySummary] = {}
-        """Of the namespaces that were asked for since the last change of a NAB there: one may have thousands."""
+        self._rows: dict[str, NamespaceProtection | None] = {}
+        """Those that were asked for since something last changed in them: each failed NAB asks for its namespace's."""
         self._repositories: dict[str, dict[_Name, BackupRepository]] = {}
         self._storage: dict[_Name, BackupStorageLocation] = {}
         self._restores: dict[_Name, dict[_Name, Restore]] = {}
@@ -90,11 +89,14 @@ class ProtectionIndex:
 
     def row(self, namespace: str) -> NamespaceProtection | None:
         """None where nothing is known of such a namespace."""
-        if not self._is_known(namespace):
-            return None
+        if namespace not in self._rows:
+            self._rows[namespace] = self._new_row(namespace) if self._is_known(namespace) else None
+        return self._rows[namespace]
+
+    def _new_row(self, namespace: str) -> NamespaceProtection:
         shared = self._uses.shared(namespace)
         made, newest = self._nabs.get(namespace, {}), self._newest_nabs.get(namespace)
-        copies = shared.copies if shared.copies.total or not made else self._reported_copies(namespace)
+        copies = shared.copies if shared.copies.total or not made else nab_copies(made.values())
         unusable, reachable, lost = self._unavailable(copies.places), True, NO_COPIES
         if unusable and len(unusable) == len(copies.places):
             reachable, lost = False, copies
@@ -129,7 +131,10 @@ class ProtectionIndex:
 
     def apply(self, before: Resource | None, after: Resource | None) -> set[str]:
         """The namespaces whose protection may be other than before."""
-        return {name for names in self._change(before, after) for name in names}
+        touched = {name for names in self._change(before, after) for name in names}
+        for name in touched:
+            self._rows.pop(name, None)
+        return touched
 
     def load(self, items: Iterable[Resource]) -> None:
         """Takes in objects that were not known before."""
@@ -318,7 +323,6 @@ class ProtectionIndex:
     def _nab(self, nab: NonAdminBackup, *, gone: bool) -> _Touched:
         """Count a NAB that has a backup at Velero."""
         place = nab.namespace
-        self._nab_copies.pop(place, None)
         own, newest = self._nabs.setdefault(place, {}), self._newest_nabs.get(place)
         if gone or not nab.velero.name:
             own.pop(nab.name, None)
@@ -388,12 +392,6 @@ class ProtectionIndex:
         return [] if same and not gone else [self._uses.names]
 
     # Names and filters
-
-    def _reported_copies(self, namespace: str) -> CopySummary:
-        held = self._nab_copies.get(namespace)
-        if held is None:
-            held = self._nab_copies[namespace] = nab_copies(self._nabs[namespace].values())
-        return held
 
     def _is_known(self, namespace: str) -> bool:
         if self._existing is not None and namespace in self._existing:
