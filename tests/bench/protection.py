@@ -64,7 +64,7 @@ def cluster(template: _Filter) -> ClusterSnapshot:
 def measure() -> Iterator[Figure]:
     for name, template in _TEMPLATES.items():
         snapshot = cluster(template)
-        judge = ProtectionJudge(NOW, ProtectionLimits(), snapshot.velero_namespaces)
+        judge = ProtectionJudge(snapshot, NOW, ProtectionLimits())
 
         def judged(at: ClusterSnapshot = snapshot, by: ProtectionJudge = judge) -> ProtectionIndex:
             index = protection_index(at)

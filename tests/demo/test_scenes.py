@@ -193,7 +193,7 @@ def test_an_unknown_scene_lists_the_known_ones() -> None:
 def protection_states(box: SimulatedCluster) -> dict[str, str]:
     snapshot = assemble(box.objects())
     index = protection_index(snapshot)
-    judge = ProtectionJudge(box.clock.now(), ProtectionLimits(), snapshot.velero_namespaces)
+    judge = ProtectionJudge(snapshot, box.clock.now(), ProtectionLimits())
     return {name: judge.state(row).value for name in index.names if (row := index.row(name)) is not None}
 
 

@@ -66,7 +66,7 @@ def test_a_namespace_whose_last_copy_expires_is_a_finding_where_the_protection_p
     for name, passed in _LATE.items():
         source = source_of(name, passed)
         now, snapshot = source.clock("").now(), source.store.snapshot(source.contexts[0])
-        judge = ProtectionJudge(now, Thresholds().protection, snapshot.velero_namespaces)
+        judge = ProtectionJudge(snapshot, now, Thresholds().protection)
         rows = (row for one in snapshot.protection.names if (row := snapshot.protection.row(one)) is not None)
         expiring = {row.namespace for row in rows if judge.state(row) is ProtectionState.EXPIRING}
         told = {one.subject.name for one in triage(snapshot, now).findings if one.code == "namespace-expiring"}

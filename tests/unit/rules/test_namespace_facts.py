@@ -23,9 +23,10 @@ _COVERED = (location(), namespace("team"), schedule("daily", "team", cron="0 3 *
 
 
 def facts(*objects: Resource) -> NamespaceFacts:
-    row = assemble(objects).protection.row("team")
+    snapshot = assemble(objects)
+    row = snapshot.protection.row("team")
     assert row is not None
-    return ProtectionJudge(NOW, ProtectionLimits()).facts(row)
+    return ProtectionJudge(snapshot, NOW, ProtectionLimits()).facts(row)
 
 
 @pytest.mark.parametrize(

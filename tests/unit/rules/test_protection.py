@@ -124,7 +124,8 @@ def row(name: str, *objects: Resource) -> NamespaceProtection:
 
 
 def state(name: str, *objects: Resource, ignored: tuple[str, ...] = ()) -> str:
-    return ProtectionJudge(NOW, ProtectionLimits(ignored=ignored), {"velero"}).state(row(name, *objects)).value
+    judge = ProtectionJudge(assemble(objects), NOW, ProtectionLimits(ignored=ignored))
+    return judge.state(row(name, *objects)).value
 
 
 def paused_since(ago: timedelta, *namespaces: str, **how: Any) -> Schedule:
@@ -213,7 +214,7 @@ def test_what_is_said_of_a_namespace(objects: tuple[Resource, ...], told: str) -
 )
 def test_a_copy_that_was_late_before_the_pause_stays_late(ago: timedelta, age: timedelta, told: str) -> None:
     found = row("shop", SHOP, paused_since(ago, "shop"), copy("one", "shop", age=age))
-    judge = ProtectionJudge(NOW, ProtectionLimits())
+    judge = ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits())
     assert judge.state(found) == told
     assert (judge.late_from(found) is not None) is (told == "late")
 
@@ -434,7 +435,7 @@ def test_the_last_copy_about_to_expire_is_told_besides_the_forgotten_pause_of_it
     )
     snapshot = assemble([location(), SHOP, paused, copy("one", "shop", age=run, kept=_DAY / 2)])
     (row,) = (found for name in snapshot.protection.names if (found := snapshot.protection.row(name)) is not None)
-    assert ProtectionJudge(NOW, ProtectionLimits()).state(row) is ProtectionState.EXPIRING
+    assert ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits()).state(row) is ProtectionState.EXPIRING
     told = {one.code: one for one in triage(snapshot, NOW).findings}
     assert told.keys() == {"schedule-paused-long", "namespace-expiring"}
     assert told["namespace-expiring"].severity is Severity.ERROR
@@ -474,7 +475,7 @@ def test_a_repository_that_is_not_ready_is_said_of_the_namespace_too(objects: tu
 )
 def test_of_a_repository_that_is_not_ready_it_is_said_what_can_be_brought_back(phase: str, told: str) -> None:
     found = row("shop", location(), SHOP, DAILY, copy("one", "shop", phase=phase), repository("NotReady"))
-    assert ProtectionJudge(NOW, ProtectionLimits()).facts(found).why == told
+    assert ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits()).facts(found).why == told
 
 
 @pytest.mark.parametrize(
@@ -665,11 +666,11 @@ def test_change_by_change_it_is_the_same_as_all_at_once(changes: list[tuple[Reso
 )
 def test_a_copy_is_late_from_the_moment_that_is_named(cron: str, age: int) -> None:
     found = row("shop", SHOP, schedule("often", "shop", cron=cron), copy("one", "shop", age=timedelta(minutes=age)))
-    judge = ProtectionJudge(NOW, ProtectionLimits())
+    judge = ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits())
     at = judge.late_from(found)
     assert at is not None
     for now, is_late in ((at - timedelta(seconds=1), False), (at + timedelta(seconds=1), True), (NOW, at < NOW)):
-        assert ProtectionJudge(now, ProtectionLimits()).is_late(found) is is_late
+        assert ProtectionJudge(ClusterSnapshot(), now, ProtectionLimits()).is_late(found) is is_late
 
 
 @pytest.mark.parametrize(
@@ -683,7 +684,7 @@ def test_a_copy_is_late_from_the_second_run_after_it_on_and_with_a_delay_from_th
     cron: str, at: datetime
 ) -> None:
     found = row("shop", SHOP, schedule("daily", "shop", cron=cron), copy("one", "shop", age=_HOUR))
-    assert ProtectionJudge(NOW, ProtectionLimits()).late_from(found) == at
+    assert ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits()).late_from(found) == at
 
 
 def in_outage(*, since: timedelta = 3 * _HOUR) -> list[Resource]:
@@ -697,7 +698,7 @@ def in_outage(*, since: timedelta = 3 * _HOUR) -> list[Resource]:
 def test_copies_that_are_late_because_the_server_is_silent_stand_under_it_in_one_line() -> None:
     objects = in_outage()
     snapshot = assemble(objects)
-    judge = ProtectionJudge(NOW, ProtectionLimits())
+    judge = ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits())
     late = [name for name in snapshot.protection.names if judge.is_late(row(name, *objects))]
     silent, gathered = (one for one in aggregated(triage(snapshot, NOW).findings) if one.severity is Severity.ERROR)
     assert (silent.code, gathered.code) == ("velero-no-pulse", "namespace-late")
@@ -711,7 +712,9 @@ def test_a_late_copy_is_late_since_its_promise_was_missed_and_nothing_is_to_be_b
     objects = in_outage()
     told = next(one for one in triage(assemble(objects), NOW).findings if one.code == "namespace-late")
     assert told.since is not None
-    assert told.since == ProtectionJudge(NOW, ProtectionLimits()).late_from(row(told.subject.name, *objects))
+    assert told.since == ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits()).late_from(
+        row(told.subject.name, *objects)
+    )
     assert NOW - 3 * _HOUR < told.since < NOW
     assert "back up now" not in render(told.remedy, NOW).lower()
     assert "until then no backup completes" in render(told.remedy, NOW)
@@ -755,3 +758,14 @@ def test_what_has_all_its_copies_out_of_reach_is_told_as_itself(
     told = triage(assemble([location(), location("offsite", "Unavailable"), *objects]), NOW).findings
     (lost,) = [one for one in told if one.code == "storage-holds-all-copies"]
     assert (lost.subject.name, render(lost.what, NOW)) == (subject, what)
+
+
+def test_an_outage_of_each_server_that_copies_a_namespace_tells_from_when_on_its_copy_is_too_old() -> None:
+    """Neither named it: each took the schedule of the other one for one that goes on."""
+    silent = NOW - timedelta(hours=2)
+    both: list[Resource] = [location(checked=silent), schedule("nightly", "team"), copy("one", "team", of="nightly")]
+    both += [structs.replace(one, metadata=structs.replace(one.metadata, namespace="velero-b")) for one in both]
+    found = triage(assemble([namespace("team"), *both]), NOW).findings
+    told = {one.subject.namespace: render(one.hits, NOW) for one in found if one.code == "velero-no-pulse"}
+    assert set(told) == {"velero", "velero-b"}
+    assert all(text.endswith("(team).") for text in told.values())

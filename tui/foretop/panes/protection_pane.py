@@ -15,7 +15,6 @@ from foretop_core.rules.facts.namespace_facts import (
     ProtectionState,
 )
 from foretop_core.rules.facts.pause_facts import pause_note
-from foretop_core.rules.facts.schedule_facts import copy_on_its_way, held_up
 from foretop_core.rules.sentences import sentence
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -32,7 +31,7 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
         unseen = "You may not list namespaces: one without a copy or a schedule that names it is not shown."
         said.append(paragraph(unseen, Tone.WARN, yields=True, least=1))
     said += _why_lines(facts, render)
-    said += _coming_lines(found, render)
+    said += _coming_lines(facts, render)
     said += _copy_lines(facts, render)
     said += _cover_lines(facts, render)
     if found.unavailable:
@@ -57,7 +56,7 @@ def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
         why = render.text(by.why_not_taken(facts.protection.namespace), by.schedule)
         since = render.time(promise.since, by.schedule)
         said.append(why or f"{by.schedule.name} promises a copy from {since} or later")
-    outage = _outage(facts.protection, render)
+    outage = facts.held_up[0].beat.silence_phrase(render.now) if facts.held_up else ""
     if outage and (facts.is_copy_due or facts.state is ProtectionState.NO_COPY):
         said.append(f"No run can make one while {outage}")
     if facts.is_copy_due and facts.late_from is not None:
@@ -70,18 +69,12 @@ def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
     return [paragraph(f"{one}.", label=" " if place else "Why") for place, one in enumerate(said[:_MOST_SCHEDULES])]
 
 
-def _outage(found: NamespaceProtection, render: RenderContext) -> str:
-    """`Velero is down` where that holds up every schedule that would make a copy; "" otherwise."""
-    held = held_up(found, render.schedule)
-    return held[0].beat.silence_phrase(render.now) if held else ""
-
-
-def _coming_lines(found: NamespaceProtection, render: RenderContext) -> list[Paragraph]:
+def _coming_lines(namespace: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
     """The backup that will be the next copy, its place in the queue, and when it starts or ends."""
-    run = copy_on_its_way(render.snapshot, found, render.schedule)
+    run = namespace.copy_on_its_way
     if run is None:
         return []
-    facts, nab = render.facts(run), found.newest_nab
+    facts, nab = render.facts(run), namespace.protection.newest_nab
     name = f"NAB {nab.name}" if nab is not None and nab.velero.name == run.name else run.name
     place = f", {humanize.ordinal(facts.waiting_place)} in the queue" if facts.waiting_place else ""
     told = f": {render.text(facts.told, run)}" if facts.told else ""

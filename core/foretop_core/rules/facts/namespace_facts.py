@@ -5,7 +5,7 @@ The page of protection, its pane, JSON and Triage read it here and derive nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -14,11 +14,12 @@ from functools import cached_property
 import msgspec
 
 from foretop_core.cron import CronSchedule
-from foretop_core.models import Backup
+from foretop_core.models import Backup, Schedule
+from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.pauses import pause_info
-from foretop_core.rules.phases import ENDED
+from foretop_core.rules.phases import ENDED, WAITING
 from foretop_core.rules.protection.copies import NO_COPIES
-from foretop_core.rules.protection.coverage import Extent, cluster_scoped_text
+from foretop_core.rules.protection.coverage import Extent, cluster_scoped_text, namespace_filter
 from foretop_core.rules.protection.namespace_protection import (
     NamespaceCover,
     NamespaceProtection,
@@ -29,6 +30,7 @@ from foretop_core.rules.protection.namespace_protection import (
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_names
 
 __all__ = [
@@ -116,13 +118,20 @@ class Promise(msgspec.Struct, frozen=True):
 class ProtectionJudge:
     """Judges the namespaces of one cluster at one moment; what many have in common is worked out once.
 
-    `own` are the namespaces of Velero servers: what is in them comes back with the installation.
+    `schedule` tells the facts of a schedule where they are at hand.
     """
 
-    def __init__(self, now: datetime, limits: ProtectionLimits, own: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        snapshot: ClusterSnapshot,
+        now: datetime,
+        limits: ProtectionLimits,
+        schedule: Callable[[Schedule], ScheduleFacts] | None = None,
+    ) -> None:
+        self.snapshot = snapshot
         self.now = now
         self.limits = limits
-        self.own = frozenset(own)
+        self.schedule = schedule or (lambda one: schedule_facts(snapshot, one, now))
         self._promised: dict[int, tuple[NamespaceCover, datetime | None]] = {}
         self._promises: dict[int, tuple[SharedProtection, Promise]] = {}
         self._lengths: dict[int, tuple[NamespaceCover, timedelta | None]] = {}
@@ -154,7 +163,8 @@ class ProtectionJudge:
         return ProtectionState.PAUSED if row.is_paused else ProtectionState.PROTECTED
 
     def is_ignored(self, namespace: str) -> bool:
-        if namespace in self.own:
+        if namespace in self.snapshot.velero_namespaces:
+            # What is in it comes back with the installation.
             return True
         return any(fnmatchcase(namespace, one) for one in (*IGNORED_NAMESPACES, *self.limits.ignored))
 
@@ -471,3 +481,36 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     @property
     def expiring_since(self) -> datetime | None:
         return self.judge.expiring_since(self.protection)
+
+    # The next copy
+
+    @cached_property
+    def copy_on_its_way(self) -> Backup | None:
+        """The backup of a schedule or NAB that waits or runs and takes it, one at work first; None for none."""
+        found, snapshot = self.protection, self.judge.snapshot
+        made = snapshot.velero_backup(found.newest_nab) if found.newest_nab is not None else None
+        runs = [*(self.judge.schedule(cover.schedule).unfinished for cover in found.covers), made]
+        coming = [
+            run
+            for run in runs
+            if run is not None and run.phase not in ENDED and namespace_filter(run.spec).takes(found.namespace)
+        ]
+        return min(coming, key=lambda run: run.phase in WAITING, default=None)
+
+    @cached_property
+    def coming_word(self) -> str:
+        """`runs` or `waits` where a copy is on its way; "" for none, and while a silent Velero makes none."""
+        run = self.copy_on_its_way
+        if run is None:
+            return ""
+        # Silence does not depend on the second of the beat, which is dear to find.
+        if self.judge.snapshot.heartbeat_at(run.namespace, None).silent_for(self.judge.now) is not None:
+            return ""
+        return "waits" if run.phase in WAITING else "runs"
+
+    @cached_property
+    def held_up(self) -> tuple[ScheduleFacts, ...]:
+        """The schedules that would make a copy, where an outage holds up each of them; () otherwise."""
+        active = [self.judge.schedule(cover.schedule) for cover in self.protection.covers if cover.is_active]
+        waiting = [one for one in active if one.waits_for]
+        return tuple(waiting) if len(waiting) == len(active) else ()

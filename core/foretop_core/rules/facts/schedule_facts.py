@@ -5,7 +5,7 @@ Tables, panes, dialogs, commands, the hand-over and Triage read it here and deri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import cached_property
@@ -38,7 +38,7 @@ from foretop_core.rules.heartbeat import PERIOD, Heartbeat
 from foretop_core.rules.pauses import PauseInfo, pause_info
 from foretop_core.rules.phases import ENDED, WAITING
 from foretop_core.rules.protection.coverage import namespace_filter
-from foretop_core.rules.protection.namespace_protection import NamespaceProtection, late_from, promised_since
+from foretop_core.rules.protection.namespace_protection import late_from, promised_since
 from foretop_core.rules.schedule_history import ended, faults_in_a_row, history, newest_good, submitted
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity
@@ -525,26 +525,3 @@ def schedule_facts(
         now=now,
         grace=grace,
     )
-
-
-def held_up(
-    found: NamespaceProtection, facts_of: Callable[[Schedule], ScheduleFacts | None]
-) -> tuple[ScheduleFacts, ...]:
-    """The schedules that would make a copy of a namespace, where an outage holds up each of them; () otherwise."""
-    active = [facts_of(cover.schedule) for cover in found.covers if cover.is_active]
-    waiting = [one for one in active if one is not None and one.waits_for]
-    return tuple(waiting) if len(waiting) == len(active) else ()
-
-
-def copy_on_its_way(
-    snapshot: ClusterSnapshot, found: NamespaceProtection, facts_of: Callable[[Schedule], ScheduleFacts]
-) -> Backup | None:
-    """The backup of a schedule or NAB that waits or runs and takes a namespace, one at work first; None for none."""
-    made = snapshot.velero_backup(found.newest_nab) if found.newest_nab is not None else None
-    runs = [*(facts_of(cover.schedule).unfinished for cover in found.covers), made]
-    coming = [
-        run
-        for run in runs
-        if run is not None and run.phase not in ENDED and namespace_filter(run.spec).takes(found.namespace)
-    ]
-    return min(coming, key=lambda run: run.phase in WAITING, default=None)

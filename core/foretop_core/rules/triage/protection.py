@@ -37,7 +37,7 @@ def poor_protection(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
     if not snapshot.velero_namespaces or unseen & {"", BACKUP.name}:
         return
     index = snapshot.protection
-    judge = ProtectionJudge(now, limits.protection, snapshot.velero_namespaces)
+    judge = ProtectionJudge(snapshot, now, limits.protection)
     knows_covers = snapshot.namespaces is not None and not unseen & _COVERED_BY
     unreachable: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for name in index.names:

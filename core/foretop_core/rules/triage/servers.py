@@ -11,9 +11,9 @@ import msgspec
 from foretop_core.models import Pod
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.namespace_facts import ProtectionJudge
+from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits
 from foretop_core.rules.facts.run_facts import Run, has_ended
-from foretop_core.rules.facts.schedule_facts import ScheduleFacts, held_up, schedule_facts
+from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerState, server_facts
 from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.sentences import Text, sentence
@@ -40,8 +40,7 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             if server.state is ServerState.STORAGE_HANGS and server.sign is not None
             else ""
         )
-        judge = ProtectionJudge(now, limits.protection, snapshot.velero_namespaces)
-        waits = _outage(snapshot, namespace, now, judge).words
+        waits = _outage(snapshot, namespace, now, limits.protection).words
         yield Finding(
             "velero-no-pulse",
             Severity.ERROR,
@@ -175,7 +174,7 @@ class _Outage(msgspec.Struct, frozen=True):
 
     schedules: tuple[ScheduleFacts, ...]
     late: tuple[tuple[datetime, str], ...]
-    """From when on the copy of a namespace that no other server copies is older than promised, the soonest first."""
+    """From when on the copy of a namespace that no server at work copies is older than promised, the soonest first."""
 
     @property
     def words(self) -> Text:
@@ -199,19 +198,17 @@ class _Outage(msgspec.Struct, frozen=True):
         return said
 
 
-def _outage(snapshot: ClusterSnapshot, namespace: str, now: datetime, judge: ProtectionJudge) -> _Outage:
-    """The schedules whose runs wait for the server of a namespace, and the namespaces that only those copy."""
-    held = {
-        snapshot.ref(schedule): facts
-        for schedule in snapshot.schedules_by_namespace.get(namespace, ())
-        if (facts := schedule_facts(snapshot, schedule, now)).waits_for and not facts.invalid
-    }
+def _outage(snapshot: ClusterSnapshot, namespace: str, now: datetime, limits: ProtectionLimits) -> _Outage:
+    """The schedules whose runs wait for the server of a namespace, and the namespaces that no other server copies."""
+    facts = {snapshot.ref(schedule): schedule_facts(snapshot, schedule, now) for schedule in snapshot.schedules}
+    judge = ProtectionJudge(snapshot, now, limits, lambda schedule: facts[snapshot.ref(schedule)])
     late: list[tuple[datetime, str]] = []
     for name in snapshot.protection.names:
         row = snapshot.protection.row(name)
-        if row is None or not held_up(row, lambda schedule: held.get(snapshot.ref(schedule))):
+        found = judge.facts(row) if row is not None else None
+        if found is None or all(one.schedule.namespace != namespace for one in found.held_up):
             continue
-        at = judge.late_from(row)
-        if at is not None:
-            late.append((at, name))
-    return _Outage(tuple(held.values()), tuple(sorted(late)))
+        if found.late_from is not None:
+            late.append((found.late_from, name))
+    held = (facts[snapshot.ref(one)] for one in snapshot.schedules_by_namespace.get(namespace, ()))
+    return _Outage(tuple(one for one in held if one.waits_for and not one.invalid), tuple(sorted(late)))

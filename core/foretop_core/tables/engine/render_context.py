@@ -74,7 +74,7 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def protection(self) -> ProtectionJudge:
         """How well the namespaces are protected now."""
-        return ProtectionJudge(self.now, self.limits.protection, self.snapshot.velero_namespaces)
+        return ProtectionJudge(self.snapshot, self.now, self.limits.protection, self.schedule)
 
     def namespace(self, protection: NamespaceProtection) -> NamespaceFacts:
         """The facts of a namespace now."""

@@ -28,9 +28,7 @@ from foretop_core.rules.facts.namespace_facts import (
     ProtectionState,
     protection_index,
 )
-from foretop_core.rules.facts.schedule_facts import copy_on_its_way
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.phases import WAITING
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.json_items import Item
@@ -316,17 +314,9 @@ def _expires(row: ProtectionRow, render: RenderContext) -> str:
     return f"{when}, {left} left"
 
 
-def _coming(row: ProtectionRow, render: RenderContext) -> str:
-    """`runs` or `waits` where a copy is on its way; not while a silent Velero makes none."""
-    run = copy_on_its_way(render.snapshot, row.protection, render.schedule)
-    if run is None or render.beat(run.namespace).silent_for(render.now) is not None:
-        return ""
-    return "waits" if run.phase in WAITING else "runs"
-
-
 def _next(row: ProtectionRow, render: RenderContext) -> str:
     cover = row.protection.next_cover
-    if coming := _coming(row, render):
+    if coming := render.namespace(row.protection).coming_word:
         return coming
     if cover is None or cover.next_run is None:
         return "paused" if row.protection.is_paused else ""
@@ -337,7 +327,7 @@ def _next(row: ProtectionRow, render: RenderContext) -> str:
 def _next_briefs(row: ProtectionRow, render: RenderContext) -> tuple[str, ...]:
     """With the calendar's sign where Velero refuses the run."""
     cover = row.protection.next_cover
-    if cover is None or cover.next_run is None or _coming(row, render):
+    if cover is None or cover.next_run is None or render.namespace(row.protection).coming_word:
         return ()
     if row.protection.is_next_refused:
         return (f"{times.countdown(cover.next_run - render.now)}×", "×")
@@ -347,7 +337,7 @@ def _next_briefs(row: ProtectionRow, render: RenderContext) -> tuple[str, ...]:
 def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
     """A run that will not be made, or perhaps not, does not look like one that will."""
     cover = row.protection.next_cover
-    if coming := _coming(row, render):
+    if coming := render.namespace(row.protection).coming_word:
         return Tone.WAITING if coming == "waits" else Tone.RUNNING
     if cover is None:
         return Tone.PAUSED if row.protection.is_paused else Tone.PLAIN
