@@ -30,7 +30,13 @@ class Key(msgspec.Struct, frozen=True):
     action: str
 
 
-Part: TypeAlias = str | Moment | timedelta | Key
+class ScheduleName(msgspec.Struct, frozen=True):
+    """The name of a schedule within a sentence: a screen gives it the colour of its row."""
+
+    name: str
+
+
+Part: TypeAlias = str | Moment | timedelta | Key | ScheduleName
 
 
 class Sentence(msgspec.Struct, frozen=True):
@@ -49,7 +55,7 @@ Text: TypeAlias = str | Sentence
 """What a person reads: plain text, which never changes, or a sentence with times in it."""
 
 
-def sentence(*parts: Text | Moment | Key | datetime | timedelta) -> Text:
+def sentence(*parts: Text | Moment | Key | ScheduleName | datetime | timedelta) -> Text:
     """`sentence("Due at ", run, ", ", now - run, " ago.")`: the parts in order; plain text where none is a time.
 
     Durations lose what is not shown of them, so that a rule that looks again a second later says the same.
@@ -117,7 +123,7 @@ def sort_key(text: Text) -> str:
     return text if isinstance(text, str) else "".join(_sortable(part) for part in text.parts)
 
 
-def _flat(parts: Iterable[Text | Moment | Key | datetime | timedelta]) -> Iterator[Part]:
+def _flat(parts: Iterable[Text | Moment | Key | ScheduleName | datetime | timedelta]) -> Iterator[Part]:
     for part in parts:
         if isinstance(part, Sentence):
             yield from part.parts
@@ -144,6 +150,8 @@ def _written(part: Part, now: datetime, zone: tzinfo | None) -> str:
             return humanize.duration(part)
         case Key():
             return ""
+        case ScheduleName(name):
+            return name
         case str():
             return part
 
@@ -156,5 +164,7 @@ def _sortable(part: Part) -> str:
             return f"{part.total_seconds():015.0f}"
         case Key():
             return ""
+        case ScheduleName(name):
+            return name
         case str():
             return part

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
 from heapq import nlargest
 
@@ -15,7 +14,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import Run, has_ended, run_length, usual_length
 from foretop_core.rules.facts.schedule_runs import run_letter
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
-from foretop_core.rules.sentences import sentence, with_keys
+from foretop_core.rules.sentences import ScheduleName, Sentence, sentence, with_keys
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Acknowledgement, Finding, ungathered
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
@@ -26,8 +25,6 @@ from foretop_core.tables.resources.findings import subject_and_what
 from foretop_core.tables.resources.visibility_findings import visibility_findings
 
 _DAY = timedelta(days=1)
-_NAME = re.compile(r"([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)")
-"""What may be the name of an object; as a group, so that a text is split into these and all between them."""
 _LAST_BACKUPS = 60
 _LABEL = 11
 """Cells for the label of a line, where nothing is wrong."""
@@ -83,12 +80,14 @@ def _hits(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
     """The harm that it does; the name of a schedule that is not well has the colour of its row."""
     if not finding.hits:
         return ()
-    parts = _NAME.split(render.text(finding.hits))
-    schedules = render.snapshot.schedules_by_namespace.get(finding.subject.namespace, ())
-    severities = {one.name: render.schedule(one).severity for one in schedules if one.name in parts}
-    tones = {name: severity_mark(found).tone for name, found in severities.items() if found is not None}
-    spans = tuple(span(part, tones.get(part, Tone.PLAIN)) for part in parts if part)
-    return (Paragraph(spans, "Hits", yields=True, least=1),)
+    schedules = {one.name: one for one in render.snapshot.schedules_by_namespace.get(finding.subject.namespace, ())}
+    spans = []
+    for part in finding.hits.parts if isinstance(finding.hits, Sentence) else (finding.hits,):
+        named = schedules.get(part.name) if isinstance(part, ScheduleName) else None
+        severity = render.schedule(named).severity if named is not None else None
+        tone = severity_mark(severity).tone if severity is not None else Tone.PLAIN
+        spans.append(span(render.text(sentence(part)), tone))
+    return (Paragraph(tuple(spans), "Hits", yields=True, least=1),)
 
 
 def _raw(finding: Finding) -> tuple[Paragraph, ...]:

@@ -15,7 +15,7 @@ from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.storage_facts import StorageFacts
 from foretop_core.rules.heartbeat import PERIOD
 from foretop_core.rules.humanize import read_duration
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import ScheduleName, Text, listed, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_effect
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -116,14 +116,15 @@ def _next_refused(snapshot: ClusterSnapshot, names: Sequence[str], namespace: st
     if not runs:
         return written
     run, name = min(runs)
-    return sentence(f"{written} The run of {name} at ", run, " is refused.")
+    return sentence(written, " The run of ", ScheduleName(name), " at ", run, " is refused.")
 
 
-def _written_by(schedules: Sequence[str]) -> str:
+def _written_by(schedules: Sequence[str]) -> Text:
     if not schedules:
         return "No schedule writes to it."
     verb = "writes" if len(schedules) == 1 else "write"
-    return f"{humanize.count(len(schedules), 'schedule')} {verb} to it: {humanize.join(list(schedules))}."
+    names = listed([sentence(ScheduleName(name)) for name in schedules])
+    return sentence(f"{humanize.count(len(schedules), 'schedule')} {verb} to it: ", names, ".")
 
 
 def _kept_there(copies: int) -> str:
