@@ -10,12 +10,13 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from msgspec.structs import replace
 
 import foretop
 import foretop_core
 from foretop.app import Dashboard
 from foretop.panes.detail_sections import SECTIONS, describe_object
-from foretop.panes.page_records import TABLE_PAGES
+from foretop.panes.page_records import TABLE_PAGES, remedy_lines
 from foretop.panes.stale_notice import stale_paras
 from foretop.widgets.paragraphs import Paragraph
 from foretop_core.dashboard.state import DashboardState
@@ -23,11 +24,11 @@ from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models import BackupStorageLocation, NonAdminBackup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, STORAGE
 from foretop_core.rules.pauses import PAUSED_AT, PAUSED_BY, PAUSED_WHY
-from foretop_core.rules.sentences import Moment, Sentence, Text, render
+from foretop_core.rules.sentences import Moment, Sentence, Text, render, sentence
 from foretop_core.rules.triage import Finding
 from foretop_core.tables.resources.findings import finding_item
 from foretop_core.tables.text.times import TimeZoneMode, TimeZoneSetting
-from tests.objects import backup, restore, schedule
+from tests.objects import NOW, backup, restore, schedule
 from tests.settled_scenes import SCENE_NAMES
 from tests.tui.fake_source import FilledSource, meta
 from tests.tui.pilot import MIDDLE, screen
@@ -168,6 +169,19 @@ def test_a_finding_has_the_zone_of_the_expression_that_it_is_about() -> None:
     state.judge(at_once=True)
     found = next(one for one in state.findings if one.code == "schedule-overdue")
     assert "Due at 20:00:00 EST" in state.render_context_of(found).text(found.evidence)
+
+
+def test_a_remedy_has_the_zone_that_triage_tells_it_in() -> None:
+    late = schedule("ny", "CRON_TZ=America/New_York 0 20 * * *", last="2026-11-14T01:00:03Z")
+    source = FilledSource([late])
+    state = DashboardState(source, lambda: 0.0)
+    state.zoning = TimeZoneSetting(TimeZoneMode.EXPRESSION)
+    state.judge(at_once=True)
+    state.findings = tuple(replace(one, remedy=sentence("Wait until ", NOW, ".")) for one in state.findings)
+    state.findings_revision += 1
+    found = next(one for one in state.findings if one.code == "schedule-overdue")
+    told = text(remedy_lines(state, found.subject))
+    assert told == state.render_context_of(found).text(found.remedy)
 
 
 async def test_z_changes_the_times_of_foretop_and_not_those_of_a_message(monkeypatch: pytest.MonkeyPatch) -> None:

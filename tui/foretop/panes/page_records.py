@@ -163,9 +163,12 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
 
 def remedy_lines(state: DashboardState, key: ObjectRef) -> tuple[Paragraph, ...]:
     """The remedies of the findings about an object, as in Triage."""
-    render = state.render_context(key.context)
     return tuple(
-        lead(render.text(with_keys(one.remedy, key_name)), Tone.PLAIN, label=" " if place else "Do")
+        lead(
+            state.render_context_of(one).text(with_keys(one.remedy, key_name)),
+            Tone.PLAIN,
+            label=" " if place else "Do",
+        )
         for place, one in enumerate(state.findings_about(key))
     )
 
