@@ -31,8 +31,8 @@ ThemeTone = Literal[
     "bad",
 ]
 """What a theme gives colours to: the screen, and the tones of what stands on it."""
-GONE_ACTIONS = ("edit-beside-runs",)
-"""Actions of earlier builds: a file that gives them a key is no mistake, and the key does nothing."""
+GONE_ACTION = "edit-beside-runs"
+"""An action of earlier builds: a file that gives it a key is no mistake, and the key does nothing."""
 BUILT_IN_THEMES = ("terminal", "dark", "light", "high-contrast", "colour-blind")
 
 if TYPE_CHECKING:
@@ -41,5 +41,5 @@ if TYPE_CHECKING:
 else:
     PageName = Literal[PAGE_NAMES]
     """A page to start on, to have a tab, or whose columns are chosen."""
-    ActionName = Literal[(*msgspec.json.decode(ACTION_NAMES_FILE.read_bytes()), *GONE_ACTIONS)]
+    ActionName = Literal[(*msgspec.json.decode(ACTION_NAMES_FILE.read_bytes()), GONE_ACTION)]
     """What a key can be given to, as the palette names it; esc, ctrl+c and the keys of fields stay as they are."""

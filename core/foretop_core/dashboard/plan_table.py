@@ -17,13 +17,12 @@ from foretop_core.rules.facts.pause_facts import MOST_MISSED, PauseEffect, Unpau
 from foretop_core.rules.facts.run_facts import DataProgress, QueueItem, QueueLine, usual_length
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
 from foretop_core.rules.phases import WAITING
-from foretop_core.rules.sentences import estimate
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.runs import progress_text
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
-from foretop_core.tables.timeline.night_words import SOON
+from foretop_core.tables.timeline.night_words import end_words
 from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.time_axis import labels as axis_labels
 
@@ -187,7 +186,7 @@ def _pause_table(pauses: Sequence[tuple[PlanStep, PauseEffect]], now: datetime, 
             *((_end_was(effect, now),) if changes else ()),
             Piece(_misses(effect.misses), Tone.PLAIN if effect.misses else Tone.DIM),
             Piece(_first_missed(effect, now)),
-            _running(effect.unfinished, effect.data, lines(step.target.context, step.target.namespace, ()), now)
+            _running(effect.unfinished, effect.data, lines(*_server(step), ()), now)
             if effect.unfinished is not None
             else Piece(""),
             _copy_by_then(effect),
@@ -265,8 +264,7 @@ def _running(run: Backup, data: DataProgress, line: QueueLine, now: datetime) ->
         place = line.waiting_place(run)
         behind = f", {humanize.ordinal(place)}" if place else ""
         return Piece(f"{StatusGlyph.WAITING.value} waits{behind}", Tone.WAITING)
-    end = item.expected_end if item is not None else None
-    at = "" if end is None else SOON if end <= now else times.minute(estimate(end).at, now.tzinfo or UTC)
+    at = end_words(item.expected_end if item is not None else None, now, now.tzinfo or UTC)
     told = [progress_text(run, data), f"ends {at}" if at else ""]
     return Piece(f"{StatusGlyph.RUNNING.value} {', '.join(filter(None, told)) or 'running'}", Tone.RUNNING)
 
@@ -330,7 +328,7 @@ def _unpause_table(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]], now: date
     made: defaultdict[tuple[str, str], list[Backup]] = defaultdict(list)
     for step, effect in unpauses:
         if effect.made is not None:
-            made[step.target.context, step.target.namespace].append(effect.made)
+            made[_server(step)].append(effect.made)
     # All of them at once: each waits for those that are made before it.
     starts = {where: lines(*where, together) for where, together in made.items()}
     rows = tuple(
@@ -338,7 +336,7 @@ def _unpause_table(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]], now: date
             Piece(_name(step.target, steps)),
             Piece(_clock(effect.due_since, now) if effect.due_since is not None else ""),
             Piece(_misses(effect.forecast.missed) if effect.due_since is not None else ""),
-            _backup_now(effect, starts.get((step.target.context, step.target.namespace)), now),
+            _backup_now(effect, starts.get(_server(step)), now),
             Piece(_next_run(effect, now)),
         )
         for step, effect in ordered

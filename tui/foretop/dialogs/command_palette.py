@@ -104,12 +104,9 @@ def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
     verb, space, _ = text.lstrip().lower().partition(" ")
     if space and (taking := [entry for entry in entries if f"{verb} " in entry.names]):
         return taking
-    has = [entry for entry in entries if all(word in _searched(entry) for word in wanted.split())]
+    searched = ((entry, " ".join((*entry.names, entry.title.lower()))) for entry in entries)
+    has = [entry for entry, words in searched if all(word in words for word in wanted.split())]
     return list(dict.fromkeys([*_meant(entries, wanted), *_beginning(entries, wanted), *has]))
-
-
-def _searched(entry: PaletteEntry) -> str:
-    return " ".join((*entry.names, entry.title.lower()))
 
 
 def is_command(entries: Sequence[PaletteEntry], text: str) -> bool:

@@ -12,7 +12,7 @@ from foretop.bindings import ACTIONS, Action, KeyConflict, check_letters, key_na
 from foretop.main_screen.finding_notices import FindingNotices
 from foretop.panes.page_records import TABLE_PAGES
 from foretop.widgets.column_layout import sort_keys
-from foretop_core.config.allowed_names import GONE_ACTIONS
+from foretop_core.config.allowed_names import GONE_ACTION
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.tables.text.times import TimeZoneMode, TimeZoneSetting
@@ -95,7 +95,7 @@ class SettingsApplier:
 
     def _take_keys(self) -> list[str]:
         """Puts actions onto the keys asked for; the problems are those that cannot be."""
-        asked = {name: shown for name, shown in self._config.settings.keys.items() if name not in GONE_ACTIONS}
+        asked = {name: shown for name, shown in self._config.settings.keys.items() if name != GONE_ACTION}
         ids = {one.id.replace("_", "-"): one.id for one in ACTIONS}
         wanted = {ids[name]: (textual_key(shown), shown) for name, shown in asked.items()}
         actions, keymap, problems = ACTIONS, dict[str, str](), list[str]()

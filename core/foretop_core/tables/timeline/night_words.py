@@ -42,8 +42,6 @@ from foretop_core.tables.timeline.night_lanes import ServerNight
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
 _MOST_NAMED = 2
-SOON = "soon"
-"""The end of a run that was expected to have ended by now."""
 
 
 class Phrase(msgspec.Struct, frozen=True):
@@ -343,7 +341,7 @@ def lane_words(
         starts=clock(run.start.likely, now, zone) if run.start and run.fate is not Fate.REFUSED else "",
         is_running=run.is_running,
         wait=times.short(_to_minutes(wait)) if wait is not None and is_wait else "",
-        ends="" if run.end is None else SOON if run.end.likely <= now else clock(run.end.likely, now, zone),
+        ends=end_words(run.end.likely if run.end is not None else None, now, zone),
         by=clock(by, now, zone) if run.end and shown.night.draws and (by := latest(run.end)) > now else "",
         fate="" if run.fate is Fate.MADE else _fate(run, now, zone),
         company=_company(shown.night, run),
@@ -423,6 +421,11 @@ def clock(at: datetime, now: datetime, zone: tzinfo) -> str:
     local = (at + timedelta(seconds=30)).astimezone(zone)
     told = f"{local:%H:%M}"
     return told if abs(local - now) < timedelta(hours=20) else f"{local:%a} {told}"
+
+
+def end_words(end: datetime | None, now: datetime, zone: tzinfo) -> str:
+    """When a run ends: `04:29`, `soon` where it was expected to have ended by now, "" where nobody can tell."""
+    return "" if end is None else "soon" if end <= now else clock(end, now, zone)
 
 
 def _span(begins: datetime, ends: datetime, now: datetime, zone: tzinfo) -> str:
