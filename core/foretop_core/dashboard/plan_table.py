@@ -17,6 +17,7 @@ from foretop_core.rules.facts.pause_facts import MOST_MISSED, PauseEffect, Unpau
 from foretop_core.rules.facts.run_facts import DataProgress, QueueItem, QueueLine, usual_length
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
 from foretop_core.rules.phases import WAITING
+from foretop_core.rules.sentences import until_estimate
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.runs import progress_text
@@ -490,7 +491,8 @@ def _backup_now(effect: UnpauseEffect, line: QueueLine | None, now: datetime) ->
         made = _made_now(effect, line)
         if made is None or made.starts_at_once(now):
             return Piece("yes", Tone.RUNNING)
-        length = f" {times.short(made.expected_start - now)}" if made.expected_start is not None else ""
+        start = made.expected_start
+        length = f" {times.short(until_estimate(start, now))}" if start is not None else ""
         return Piece(f"yes, waits{length}", Tone.RUNNING)
     if effect.due_since is not None and not forecast.skips and forecast.next_run is None:
         return Piece("not known", Tone.WARN)

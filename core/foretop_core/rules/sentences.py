@@ -10,6 +10,8 @@ import msgspec
 
 from foretop_core.rules import humanize
 
+_MINUTE = timedelta(minutes=1)
+
 
 class Moment(msgspec.Struct, frozen=True):
     """A point in time within a sentence; how it is written depends on the reader's zone and day."""
@@ -22,6 +24,17 @@ class Moment(msgspec.Struct, frozen=True):
 def estimate(at: datetime) -> Moment:
     """A moment that is about right: the nearest minute, the same in a row, a pane and a command."""
     return Moment((at + timedelta(seconds=30)).replace(second=0, microsecond=0), to_the_minute=True)
+
+
+def until_estimate(at: datetime, now: datetime) -> timedelta:
+    """How long until the minute that `estimate` tells, in whole minutes; below two of them until the moment itself."""
+    left = estimate(at).at - now
+    return max(at - now, timedelta()) if left < 2 * _MINUTE else round(left / _MINUTE) * _MINUTE
+
+
+def about(at: datetime, now: datetime) -> Text:
+    """`about 02:47Z, in 5 minutes`."""
+    return sentence("about ", estimate(at), ", in ", until_estimate(at, now))
 
 
 class Key(msgspec.Struct, frozen=True):

@@ -142,7 +142,7 @@ ENDED = backup("ended", ended="02:01:00")
         (
             (HOURLY, *HOURS),
             1,
-            "one backup, after 1 unfinished backup ahead of it; it starts about 03:00Z, in 18 minutes",
+            "one backup, after 1 unfinished backup ahead of it; it starts about 03:00Z, in 19 minutes",
         ),
         (
             (RUNNING, backup("more", "ReadyToStart")),

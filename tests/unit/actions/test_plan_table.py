@@ -256,8 +256,8 @@ def test_a_backup_that_waits_behind_others_says_how_long() -> None:
     snapshot = snapshot_of(item, backups=(*past, busy))
     (row,) = texts(table_of(snapshot, choice=Choice.DO_NOT_SKIP))
     (now,) = plan_back_up_now(snapshot, [item], NOW).steps
-    assert row[3] == "yes, waits 8m"
-    assert "in 8 minutes;" in now.forecast
+    assert row[3] == "yes, waits 9m"
+    assert "about 02:50Z, in 9 minutes;" in now.forecast
 
 
 def test_of_several_that_are_created_at_once_each_waits_for_those_before_it() -> None:

@@ -29,7 +29,7 @@ from foretop_core.models.velero import BACKUP_LABEL, SCHEDULE_LABEL
 from foretop_core.models.wire import Metadata, ObjectRef, as_json
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.facts.run_facts import RunFacts, has_ended, planned_backup, planned_runs, stamped_name
-from foretop_core.rules.sentences import estimate, render, sentence
+from foretop_core.rules.sentences import about, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 BACKUP_UID_LABEL = "velero.io/backup-uid"
@@ -217,7 +217,7 @@ def _start(snapshot: ClusterSnapshot, facts: RunFacts, now: datetime) -> str:
         return "one backup starts at once"
     after = f", after {humanize.count(facts.ahead, 'unfinished backup')} ahead of it" if facts.ahead else ""
     if (at := facts.expected_start) is not None:
-        return render(sentence(f"one backup{after}; it starts about ", estimate(at), ", in ", at - now), now)
+        return render(sentence(f"one backup{after}; it starts ", about(at, now)), now)
     why = f"; when is not known: {render(facts.item.note, now)}" if facts.item.note else ""
     return f"one backup{after}{why}"
 

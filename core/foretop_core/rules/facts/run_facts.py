@@ -28,7 +28,7 @@ from foretop_core.rules.queue.positions import Run, has_ended, live_positions, o
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, RunForecast, queue
 from foretop_core.rules.queue.volumes import VolumesEnd, rate, stands_still, time_left, volumes_end
 from foretop_core.rules.schedule_history import run_length
-from foretop_core.rules.sentences import Text, estimate, sentence
+from foretop_core.rules.sentences import Text, about, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import waiting_refusals
 
@@ -347,13 +347,10 @@ def _waiting(item: QueueItem, now: datetime, server: ServerFacts) -> RunFacts:
     at = item.expected_start
     waits_for = _hold(item.hold) if item.hold is not None else ""
     if item.refusal:
-        when = sentence(" about ", estimate(at), ", in ", at - now) if at else ""
+        when = sentence(" ", about(at, now)) if at else ""
         told = sentence("Velero refuses it when it is its turn", when, f", while {item.refusal}.")
         return RunFacts(item.run, RunState.REFUSED, server, told=told, waits_for=waits_for)
-    if at is None:
-        said = _unknown(item)
-    else:
-        said = sentence("Expected to start about ", estimate(at), ", in ", at - now, _by(item), ".")
+    said = _unknown(item) if at is None else sentence("Expected to start ", about(at, now), _by(item), ".")
     return RunFacts(item.run, RunState.WAITS, server, told=said, waits_for=waits_for)
 
 

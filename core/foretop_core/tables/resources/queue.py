@@ -240,7 +240,7 @@ def _in(run: Run, render: RenderContext) -> str:
         return took(run, render.now)
     facts = render.facts(run)
     at = facts.expected_start if facts.state is RunState.WAITS else facts.expected_end
-    return times.countdown(max(at - render.now, timedelta())) if at is not None else ""
+    return times.countdown(sentences.until_estimate(at, render.now)) if at is not None else ""
 
 
 def _at(run: Run, render: RenderContext) -> str:
