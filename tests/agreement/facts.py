@@ -655,22 +655,37 @@ def _(seen: Surfaces) -> Stated:
     """All that is paused, without what is not due."""
     paused = sum(row["glyph"] == "‖" for row in seen.rows("schedules").values())
     if paused > 1:
-        idle = find(r"(\d+) not due", seen.unpause_all(Choice.DO_NOT_SKIP)) or "0"
-        yield _ALL, number(paused - int(idle))
+        yield _ALL, number(paused - _fates(seen.unpause_all(Choice.DO_NOT_SKIP))["idle"])
 
 
 @states("number of backups that unpausing all would create", "Triage")
 def _(seen: Surfaces) -> Stated:
     for finding, text in seen.triage_panes.items():
         if finding.startswith("velero-all-paused:"):
-            yield _ALL, number(int(find(r"without skip, (\d+) backups?(?: at once|,)", text) or 0))
+            fates = find(r"(?m)^Hits .*without skip, (.*)\.$", text)
+            assert fates or "\nHits " not in text, text
+            yield _ALL, number(_fates(fates)["made"] if fates else 0)
 
 
 @states("number of backups that unpausing all would create", "dialog, choices")
 def _(seen: Surfaces) -> Stated:
     if sum(row["glyph"] == "‖" for row in seen.rows("schedules").values()) > 1:
-        told = find(r"(\d+) backups?(?: at once|,)", seen.unpause_all(Choice.DO_NOT_SKIP)) or "0"
-        yield _ALL, number(int(told))
+        yield _ALL, number(_fates(seen.unpause_all(Choice.DO_NOT_SKIP))["made"])
+
+
+def _fates(text: str) -> Mapping[str, int]:
+    """What becomes of schedules that are unpaused; a part that is not there is a zero, other words are a fault."""
+    parts = (
+        r"(?P<made>\d+) backups?(?: at once|, \d+ at a time)",
+        r"\d+ skips? what is due",
+        r"\d+ after a running backup",
+        r"\d+ refused by Velero",
+        r"(?P<idle>\d+) not due",
+    )
+    found = re.fullmatch("".join(f"(?:{part}(?:, |$))?" for part in parts), text)
+    assert text, "nothing is said"
+    assert found, text
+    return {name: int(told or 0) for name, told in found.groupdict().items()}
 
 
 # Runs and the queue.
@@ -1241,18 +1256,26 @@ def _(seen: Surfaces) -> Stated:
 
 @states("number of what is wrong", "header")
 def _(seen: Surfaces) -> Stated:
-    yield _ALL, number(sum(int(find(rf"{sign}(\d+)", seen.header) or 0) for sign in "✗▲"))
+    yield _ALL, number(sum(_wrong_in_header(seen).values()))
+
+
+def _wrong_in_header(seen: Surfaces) -> Mapping[str, int]:
+    """By sign; one that is not there is a zero where the other one, notes or the sign that all is well are."""
+    told = {sign: find(rf"{sign}(\d+)", seen.header) for sign in "✗▲"}
+    assert any(told.values()) or re.match(rf" {CONTEXT} [●○◐]", seen.header), seen.header
+    return {sign: int(count or 0) for sign, count in told.items()}
 
 
 @states("number of what is wrong", "hand-over")
 def _(seen: Surfaces) -> Stated:
-    yield _ALL, number(int(find(r"\nWrong now \((\d+)\)", seen.handover) or 0))
+    told = find(r"\nWrong now \((\d+)\)", seen.handover)
+    assert told or re.search(r"\nWrong now\n+ *Nothing\.", seen.handover), seen.handover
+    yield _ALL, number(int(told or 0))
 
 
 @states("number of errors and warnings", "header")
 def _(seen: Surfaces) -> Stated:
-    told = {sign: int(find(rf"{sign}(\d+)", seen.header) or 0) for sign in "✗▲"}
-    for sign, count in told.items():
+    for sign, count in _wrong_in_header(seen).items():
         yield (sign,), number(count)
 
 
