@@ -229,8 +229,9 @@ class Surfaces:
         found: dict[ObjectRef, str] = {}
         for namespace in snapshot.velero_namespaces:
             shown = ServerNight(CONTEXT, night(snapshot, namespace, self.now - timedelta(minutes=1), draws=0))
-            for run in shown.night.runs:
-                words = lane_words(shown, (run,), self.now, UTC, render) if run.is_running else None
+            told = (run for key in shown.foreseen for run in shown.told_runs(key, render))
+            for run in told:
+                words = lane_words(shown, (run,), self.now, UTC) if run.is_running else None
                 if words is not None and words.ends:
                     found[ObjectRef(CONTEXT, BACKUP.name, namespace, run.name)] = words.ends
         return found

@@ -217,11 +217,11 @@ def _calendar(state: DashboardState) -> None:
         axis = night_axis(now, zoom, SizeClass.NARROW, 60, state.zone)
         for key in model.order:
             night = model.night_of(key)
-            lane_cells(night.lane_runs(key) if night is not None else (), axis, now)
             words = None
             if night is not None:
-                render = state.render_context(key.context)
-                words = lane_words(night, night.foreseen.get(key, ()), now, state.zone, render)
+                told = night.told_runs(key, state.render_context(key.context))
+                lane_cells(night.lane_runs(key, told), axis, now)
+                words = lane_words(night, told, now, state.zone)
             wrap(lane_box(model[key], words, "", state), _CELLS)
             if not is_shared(key):
                 wrap(lane_pane(model[key], state), _CELLS)

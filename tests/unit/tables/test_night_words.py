@@ -48,6 +48,7 @@ from foretop_core.tables.timeline.night_words import (
 from foretop_core.tables.timeline.time_axis import TimeAxis
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, backup, location, schedule, upload
+from tests.unit.tables.test_views import Shown
 
 
 def _server(slots: int) -> Resource:
@@ -109,6 +110,29 @@ def test_a_run_that_was_expected_to_have_ended_ends_soon() -> None:
     told = lane_words(ahead, (run,), NOW, UTC)
     assert told is not None
     assert (told.ends, told.by) == ("soon", "")
+
+
+def test_bar_and_words_of_a_run_at_work_end_as_the_queue_tells_it_now() -> None:
+    """The night was played some time ago: the words had the end of the queue, and the bar that of the night."""
+    past = [
+        backup(f"images-{n}", created=f"0{n}:00:00", started=f"0{n}:00:00", ended=f"0{n}:20:00", of="images")
+        for n in range(2)
+    ]
+    runs = backup("images-9", "InProgress", created="02:20:00", started="02:20:00", of="images")
+    objects = [location(), _server(1), schedule("images", "20 2 * * *", last="02:20:00"), *past, runs]
+    queue = Shown("queue", objects, NOW)
+    ahead = ServerNight("prod", night(assemble(objects), "velero", at("02:21"), draws=0))
+    key = ObjectRef("prod", "Schedule", "velero", "images")
+    context = queue.render_context()
+    told = ahead.told_runs(key, context)
+    words = lane_words(ahead, told, NOW, UTC)
+    end = context.facts(runs).expected_end
+    assert end is not None
+    assert end != ahead.foreseen[key][0].end, "the queue has moved it"
+    assert ahead.lane_runs(key, told)[0].end == end
+    assert words is not None
+    assert words.ends == f"{end + timedelta(seconds=30):%H:%M}"
+    assert words.company == "no other run", "not itself"
 
 
 def test_a_run_that_has_to_wait_says_for_whom_though_it_starts_alone() -> None:
@@ -417,9 +441,9 @@ def test_what_was_skipped_when_a_pause_ended_is_named_and_keeps_its_mark() -> No
     told = "".join(phrase.text for phrase in line.phrases)
     assert told.startswith("UTC: yes, but crm, hr and ledger make none: skipped; ends 05:00")
     assert Tone.GOOD not in {phrase.tone for phrase in line.phrases}
+    lanes = [ObjectRef("prod", "Schedule", "velero", name) for name in ("ledger", "hourly", "twice", "weekly")]
     marks = {
-        name: [run.due for run in shown.lane_runs(ObjectRef("prod", "Schedule", "velero", name)) if run.sign]
-        for name in ("ledger", "hourly", "twice", "weekly")
+        key.name: [run.due for run in shown.lane_runs(key, shown.foreseen.get(key, ())) if run.sign] for key in lanes
     }
     assert marks == {"ledger": [at("01:34")], "hourly": [at("01:20")], "twice": [at("01:20")], "weekly": []}
     assert "This night crm, hr and ledger make none: skipped." in [render(one, NOW) for one in words(shown.outlook)]

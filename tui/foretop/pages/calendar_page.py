@@ -144,6 +144,7 @@ class CalendarPage(FilterablePage):
         self.timeline = self.lanes.timeline = TimelineModel(state.store, state.contexts)
         self.lanes.length_of = self._length_of
         self.lanes.obstacles_of = self._obstacles_of
+        self.lanes.told_runs = lambda night, key: night.told_runs(key, state.render_context(key.context))
         self.lanes.load_now = self._load_now
         self.lanes.names = short_names(state.contexts) if len(state.contexts) > 1 else {}
         self.narrow_to(self.prompt.value)
@@ -381,7 +382,7 @@ class CalendarPage(FilterablePage):
         if night is None or self.lanes.is_outdated:
             return None
         render = state.render_context(item.key.context)
-        return lane_words(night, night.foreseen.get(item.key, ()), render.now, state.zone, render)
+        return lane_words(night, night.told_runs(item.key, render), render.now, state.zone)
 
     def _lane_box(self, item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
         words, usual = self._lane_words(item, state), self._usual(item.key, state)

@@ -21,6 +21,7 @@ from foretop.widgets.styles import BOLD, CURSOR, DIM, HEAD, PLAIN, RAISED, style
 from foretop_core.models.kinds import PRESCALED
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.humanize import count
+from foretop_core.rules.night.night import ForeseenRun
 from foretop_core.rules.night.past_runs import PAST
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.severity import Severity
@@ -80,7 +81,8 @@ _FRAME, _FRAME_ASCII = "┌─┐│└┘", "+-+|++"
 class Timeline(Widget, can_focus=True):
     """The chart; the cursor belongs to a schedule, not to a line, and only lanes in sight are drawn.
 
-    A lane is drawn again when now enters another cell, another night is foreseen, or what its state says changes.
+    A lane is drawn again when now enters another cell, another night is foreseen, the queue tells another end of its
+    run, or what its state says changes.
     """
 
     DEFAULT_CSS = "Timeline { width: 1fr; height: 1fr; }"
@@ -118,6 +120,8 @@ class Timeline(Widget, can_focus=True):
         """How long the runs of a schedule usually take."""
         self.obstacles_of: Callable[[ObjectRef], LaneObstacles] = lambda _: NO_OBSTACLES
         """What keeps its runs from being made."""
+        self.told_runs: Callable[[ServerNight, ObjectRef], tuple[ForeseenRun, ...]] = lambda night, key: ()
+        """The open and coming runs of a lane, with the ends that the queue tells now."""
         self.load_now: Callable[[Server], CellLoad] = lambda _: CellLoad()
         """The slots of a server that are taken at this moment, and how many wait."""
         self._moved = False
@@ -127,7 +131,7 @@ class Timeline(Widget, can_focus=True):
         self._zone: tzinfo | None = None
         self._lines: list[Line] = []
         self._empty: tuple[Line, ...] = ()
-        self._drawn: dict[ObjectRef, tuple[LaneObstacles, Cells]] = {}
+        self._drawn: dict[ObjectRef, tuple[tuple[object, ...], Cells]] = {}
         self._drawn_for: tuple[object, ...] = ()
 
     # What it knows
@@ -432,7 +436,7 @@ class Timeline(Widget, can_focus=True):
         return tuple(Span(piece.text, piece.style + RAISED) for piece in line) if raised else line
 
     def _lane_cells(self, item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis) -> Cells:
-        """Drawn once for each cell that now enters, night that is foreseen, and change of what keeps it."""
+        """Drawn once for each cell that now enters, night that is foreseen, end that is told, and obstacle."""
         assert self.timeline is not None
         assert self._now is not None
         assert self._zone is not None
@@ -440,11 +444,12 @@ class Timeline(Widget, can_focus=True):
         if wanted != self._drawn_for:
             self._drawn, self._drawn_for = {}, wanted
         known = self._drawn.get(item.key)
-        drawn_by = replace(obstacles, late=None, severity=None, waits=False)
+        night = self.timeline.night_of(item.key, of_week=self.needs_week)
+        coming = self.told_runs(night, item.key) if night is not None else ()
+        drawn_by = replace(obstacles, late=None, severity=None, waits=False), coming
         if known is not None and known[0] == drawn_by:
             return known[1]
-        night = self.timeline.night_of(item.key, of_week=self.needs_week)
-        runs = night.lane_runs(item.key) if night is not None else ()
+        runs = night.lane_runs(item.key, coming) if night is not None else ()
         if item.key.kind == PRESCALED.name:
             runs = job_runs(item, obstacles, axis, self._now)
         elif item.paused:

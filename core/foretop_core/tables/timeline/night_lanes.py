@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
+from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
@@ -19,6 +20,7 @@ from foretop_core.rules.night.past_runs import PastRun
 from foretop_core.rules.night.ranges import latest
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.phases import WAITING
+from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
 from foretop_core.tables.timeline.lanes import LaneObstacles, TimelineItem, next_runs, planned_runs
 from foretop_core.tables.timeline.night_chart import CellLoad, LaneRun, LaneSign, SlotSpan, cell_loads
@@ -109,12 +111,25 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
         lately = [run for run in self.ended.get(key, ()) if run.end is None or self.night.now - run.end < TONIGHT]
         return len(lately) + len(self.foreseen.get(key, ()))
 
-    def lane_runs(self, key: ObjectRef) -> tuple[LaneRun, ...]:
+    def told_runs(self, key: ObjectRef, render: RenderContext) -> tuple[ForeseenRun, ...]:
+        """The same for one lane; those at work end as the queue tells it now: the night was played some time ago."""
+        runs = self.foreseen.get(key, ())
+        return tuple(self._as_told(run, render) for run in runs) if any(run.is_running for run in runs) else runs
+
+    def _as_told(self, run: ForeseenRun, render: RenderContext) -> ForeseenRun:
+        item = render.line(self.night.namespace).by_run.get((Backup, run.name)) if run.is_running else None
+        if item is None:
+            return run
+        is_told = render.facts(item.run).expected_end is not None
+        return msgspec.structs.replace(run, end=item.ends if is_told else run.end if run.is_finishing else None)
+
+    def lane_runs(self, key: ObjectRef, coming: Iterable[ForeseenRun]) -> tuple[LaneRun, ...]:
+        """What is drawn of a lane, with what is to come as `told_runs` tells it."""
         now = self.night.now
         past = (_past_run(run, now) for run in self.ended.get(key, ()))
         skipped = self.night.skipped.get(key.name) if key.kind == SCHEDULE.name else None
         kept_back = (_kept_back(at) for at in (skipped.due if skipped is not None else ()))
-        return (*past, *kept_back, *(_foreseen_run(run) for run in self.foreseen.get(key, ())))
+        return (*past, *kept_back, *map(_foreseen_run, coming))
 
     @cached_property
     def _spans(self) -> tuple[SlotSpan, ...]:

@@ -9,7 +9,6 @@ from operator import itemgetter
 
 import msgspec
 
-from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import OwnerKind
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
@@ -34,7 +33,6 @@ from foretop_core.rules.night.ranges import SURE, latest
 from foretop_core.rules.night.server_model import INVALID, PAUSED
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import render
-from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.timeline.night_chart import LaneSign
@@ -321,18 +319,11 @@ class LaneWords(msgspec.Struct, frozen=True):
     company: str = ""
 
 
-def lane_words(
-    shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, zone: tzinfo, render: RenderContext | None = None
-) -> LaneWords | None:
-    """Words on the run at work, else on the next one; None where there is none.
-
-    With `render` the one at work ends as the queue tells it now: the night was played some time ago.
-    """
+def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, zone: tzinfo) -> LaneWords | None:
+    """Words on the run at work, else on the next one; None where there is none."""
     run = next((one for one in runs if one.is_running), None) or next(iter(runs), None)
     if run is None:
         return None
-    if render is not None and run.is_running:
-        run = _as_told_now(run, render, shown.night.namespace)
     wait = wait_of(run)
     is_wait = wait is not None and wait >= MINUTE and not run.is_running
     return LaneWords(
@@ -348,14 +339,6 @@ def lane_words(
     )
 
 
-def _as_told_now(run: ForeseenRun, render: RenderContext, namespace: str) -> ForeseenRun:
-    item = render.line(namespace).by_run.get((Backup, run.name))
-    if item is None:
-        return run
-    is_told = render.facts(item.run).expected_end is not None
-    return msgspec.structs.replace(run, end=item.ends if is_told else run.end if run.is_finishing else None)
-
-
 def _fate(run: ForeseenRun, now: datetime, zone: tzinfo) -> str:
     why = render(run.reason, now, zone)
     return f"{run.fate.words}: {why}" if why else run.fate.words
@@ -366,7 +349,9 @@ def _company(night: Night, run: ForeseenRun) -> str:
     if run.start is None or run.fate is Fate.REFUSED:
         return ""
     at = max(run.start.likely, night.now) if run.is_running else run.start.likely
-    others = [other for other in night.runs if other is not run and _is_at_work(other, at)]
+    # By name: one at work is told with another end than the night has.
+    same = (run.owner, run.name, run.due)
+    others = [one for one in night.runs if (one.owner, one.name, one.due) != same and _is_at_work(one, at)]
     tenants = sum(span.is_to_come and span.start <= at < span.released for span in night.typical)
     names = [other.called for other in others] + (["an expected tenant backup"] if tenants == 1 else [])
     names += [f"{tenants} expected tenant backups"] if tenants > 1 else []
