@@ -131,7 +131,8 @@ def unpause(
     due = is_due(schedule, now, dialect, zone)
     missed = missed_runs(schedule, now, dialect, zone) if due else 0
     held = blocker(schedule, backups)
-    if parsed.never_fires or next_run(schedule, dialect, zone) is None:
+    since = next_run(schedule, dialect, zone)
+    if parsed.never_fires or since is None:
         first = f"a backup when {held.name} has ended" if held else "a backup at once"
         always = f"{first}, then one almost every minute: the expression never fires, so it is always due"
         return UnpauseForecast(choice, held is None, skips, None, None, 0, predictable, always)
@@ -145,8 +146,9 @@ def unpause(
         starts = beat.first_look(max(following, now))
     then = _then(following, starts, now, silent=bool(silence or refusal))
     creates = beat is not None and beat.still_works(now)
-    owed = " by the new expression" if is_new else f", {missed_words(missed)}"
-    told = _unpause_sentence(schedule, skips, due, held, owed, then, dialect, zone)
+    lately = " by the new expression" if is_new else f", {_missed_words(missed)}"
+    owed = sentence("due since ", since, lately) if due else ""
+    told = _unpause_sentence(skips, owed, held, then)
     if not predictable:
         told = sentence(told, ", if the server still has its default (choose skip or do not skip to be sure)")
     if creates and beat is not None:
@@ -178,20 +180,9 @@ def _goes_on(backup: Backup, schedule: Schedule) -> bool:
     return mine and backup.status.completion_timestamp is None and backup.phase not in {"FailedValidation", "Deleting"}
 
 
-def _unpause_sentence(
-    schedule: Schedule,
-    skips: bool,
-    due: bool,
-    held: Backup | None,
-    number: str,
-    then: Text,
-    dialect: Dialect,
-    zone: tzinfo,
-) -> Text:
-    if not due:
+def _unpause_sentence(skips: bool, owed: Text, held: Backup | None, then: Text) -> Text:
+    if not owed:
         return sentence("no backup now, none is due; ", then)
-    since = next_run(schedule, dialect, zone)
-    owed = sentence("due since ", since, number) if since else number.removeprefix(", ")
     if skips:
         return sentence("no backup now, skips the run ", owed, "; ", then)
     if held is not None:
@@ -199,7 +190,7 @@ def _unpause_sentence(
     return sentence("one backup is created at once: ", owed, "; ", then)
 
 
-def missed_words(missed: int) -> str:
+def _missed_words(missed: int) -> str:
     """`2 runs missed`."""
     return f"{f'over {MOST_RUNS:,} runs' if missed >= MOST_RUNS else humanize.count(missed, 'run')} missed"
 
