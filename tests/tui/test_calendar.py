@@ -17,11 +17,12 @@ import pytest
 
 from foretop.app import Dashboard
 from foretop.dialogs.what_if_screen import WhatIfScreen
-from foretop.pages import calendar_page
 from foretop.pages.calendar_page import CalendarPage
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.timeline import Timeline
 from foretop_core.actions.forecast_file import forecasts_of
+from foretop_core.dashboard import night_player
+from foretop_core.dashboard.night_player import NightPlayer
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
@@ -43,8 +44,8 @@ from tests.wire.test_cluster import make
 @pytest.fixture(autouse=True)
 def _foresees_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A change makes another night at the next beat, whatever the one before has cost."""
-    monkeypatch.setattr(calendar_page, "_SOONEST", 0.0)
-    monkeypatch.setattr(calendar_page, "_SHARE", 0)
+    monkeypatch.setattr(night_player, "_SOONEST", 0.0)
+    monkeypatch.setattr(night_player, "_SHARE", 0)
 
 
 @pytest.mark.parametrize("kind", [BACKUP, DEPLOYMENT])
@@ -218,7 +219,7 @@ async def test_whoever_comes_back_after_hours_does_not_read_the_old_night(monkey
         await until_beats(shown, lambda: lanes.night is not None and lanes.night.night.draws > 0)
         await shown.press("1")
         for name in ("FEWEST_DRAWS", "_MOST_CPU"):
-            monkeypatch.setattr(f"foretop.pages.calendar_page.{name}", 10**6)
+            monkeypatch.setattr(f"foretop_core.dashboard.night_player.{name}", 10**6)
         shown.source.manual.advance(timedelta(hours=2))
         await shown.press("5")
         await until_beats(shown, lambda: lanes.night is not None and lanes.night.night.now >= at("04:41"))
@@ -233,7 +234,7 @@ async def test_the_night_before_a_pause_is_not_told_as_if_it_were_now(
         slots = _slots_of(shown)
         assert slots[STATE:].strip(" │┤1"), "the coming runs are drawn"
         with monkeypatch.context() as slow:
-            slow.setattr(CalendarPage, "_look_ahead", lambda *_: None)
+            slow.setattr(NightPlayer, "work", lambda *_, **__: ())
             shown.source.change(SCHEDULE, ran("etcd", "0 * * * *", "02:00:03", paused=True))
             await until_beats(shown, lambda: "being computed" in shown.text)
             assert "By 06:00" not in shown.text
@@ -252,7 +253,7 @@ async def test_a_night_that_was_left_before_it_was_played_is_played_on_return(mo
         await until_beats(shown, lambda: bool(_ranges(lanes)) and not _is_played(shown))
         with monkeypatch.context() as slow:
             for name in ("FEWEST_DRAWS", "_MOST_CPU"):
-                slow.setattr(f"foretop.pages.calendar_page.{name}", 10**6)
+                slow.setattr(f"foretop_core.dashboard.night_player.{name}", 10**6)
             before = lanes.night
             shown.source.change(BACKUP, _begun("etcd-9"))
             await until_beats(shown, lambda: _is_played(shown))
@@ -839,9 +840,11 @@ async def test_what_the_calendar_foretells_is_kept_once() -> None:
         written = file.path.stat().st_mtime_ns
         page = shown.app.main_screen.page
         assert isinstance(page, CalendarPage)
-        page._foreseen.clear()
+        assert page.player is not None
+        player = page.player
+        player.foreseen.clear()
         before = page.lanes.night
-        await until_beats(shown, lambda: page.lanes.night is not before and not page._at_work)
+        await until_beats(shown, lambda: page.lanes.night is not before and not player.at_work)
         assert file.path.stat().st_mtime_ns == written
 
 
@@ -861,9 +864,11 @@ async def test_forecasts_that_cannot_be_kept_are_one_message_once() -> None:
         await until_beats(shown, lambda: bool(said()))
         page = shown.app.main_screen.page
         assert isinstance(page, CalendarPage)
+        assert page.player is not None
+        player = page.player
         source.change(SCHEDULE, ran("daily", "30 4 * * *", "02:00:03"))
         await until_beats(
-            shown, lambda: "daily" in {run.owner.name for run in _ranges(page.lanes)} and not page._at_work
+            shown, lambda: "daily" in {run.owner.name for run in _ranges(page.lanes)} and not player.at_work
         )
         assert len(said()) == 1
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
@@ -24,6 +22,7 @@ from foretop.widgets.paragraphs import Line, Paragraph, Span, span, wrap
 from foretop.widgets.styles import BOLD, DIM
 from foretop.widgets.timeline import Timeline
 from foretop_core.background import in_thread
+from foretop_core.dashboard.night_player import NightPlayer
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
@@ -33,10 +32,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import run_length, usual_length, usual_sample
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.humanize import count, join
-from foretop_core.rules.night.night import FEWEST_DRAWS, foresight
-from foretop_core.rules.night.past_runs import PAST, past_runs
 from foretop_core.rules.night.ranges import SURE
-from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
@@ -51,7 +47,7 @@ from foretop_core.tables.timeline.lanes import (
     warmer,
 )
 from foretop_core.tables.timeline.night_chart import CellLoad, LaneSign, SizeClass, Zoom, size_class
-from foretop_core.tables.timeline.night_lanes import Server, ServerNight
+from foretop_core.tables.timeline.night_lanes import Server
 from foretop_core.tables.timeline.night_words import (
     LaneWords,
     Phrase,
@@ -74,16 +70,7 @@ _WORDS = {SizeClass.NARROW: 5, SizeClass.WIDE: 7, SizeClass.HUGE: 8}
 """Lines of words below the chart."""
 _LEAST_WITH_WORDS = 14
 """Lines of a page that has room for them."""
-_DAY, _WEEK = timedelta(days=1), timedelta(days=7)
-_SHARE = 10
-"""A night that is foreseen again and again gets one part in so many of the time."""
-_SOONEST = 2.0
-_MOST_CPU = 2.0
-"""Seconds of drawing for the ranges of one night."""
-_LASTS = timedelta(minutes=10)
-"""An older night is not shown until the ranges of the new one are drawn: its likely course takes its place at once."""
-_REST = 0.01
-"""Seconds between two draws, in which keys are answered."""
+_DAY = timedelta(days=1)
 _SIGNS = (
     (LaneSign.PARTLY, Tone.WARN, "partly"),
     (LaneSign.FAILED, Tone.BAD, "failed"),
@@ -112,15 +99,10 @@ class CalendarPage(FilterablePage):
     def __init__(self, page_id: str, display_options: DisplayOptions, host: PageHost) -> None:
         super().__init__(page_id, display_options, host)
         self.timeline: TimelineModel | None = None
+        self.player: NightPlayer | None = None
         self._problem = ""
         self._lengths: dict[ObjectRef, tuple[int, Backup | None, timedelta | None]] = {}
         """Of each schedule how many backups it has, the newest, and how long they usually take."""
-        self._at_work: set[timedelta] = set()
-        """The lengths of the nights that are being foreseen."""
-        self._next_look: dict[timedelta, tuple[float, float]] = {}
-        """When those of a length may be foreseen again: after a change of schedules, and after any other."""
-        self._foreseen: dict[tuple[Server, timedelta], tuple[int, int]] = {}
-        """The stamp that each night was foreseen at."""
         self._words_of: tuple[object, ...] = ()
         self._words: tuple[WordLine, ...] = ()
 
@@ -142,6 +124,13 @@ class CalendarPage(FilterablePage):
         if self.timeline is not None:
             self.timeline.close()
         self.timeline = self.lanes.timeline = TimelineModel(state.store, state.contexts)
+        self.player = NightPlayer(
+            state,
+            self.timeline,
+            lambda: self.lanes.zoom.minutes(size_class(self.size.width)),
+            self.pulse,
+            lambda problem: self.app.notify(problem, severity="warning"),
+        )
         self.lanes.length_of = self._length_of
         self.lanes.obstacles_of = self._obstacles_of
         self.lanes.told_runs = lambda night, key: night.told_runs(key, state.render_context(key.context))
@@ -156,7 +145,8 @@ class CalendarPage(FilterablePage):
         if self.state is None or self.timeline is None:
             return
         self.timeline.pump(self.state.now())
-        self._look_ahead(self.state, self.timeline)
+        for work in self.player.work(needs_week=self.lanes.needs_week) if self.player is not None else ():
+            self.run_worker(work, group="night", exit_on_error=False)
         self.lanes.window = self.state.thresholds.window
         self.lanes.draw(self.state.now(), self.state.zone)
         if not self.timeline.order:
@@ -167,103 +157,6 @@ class CalendarPage(FilterablePage):
         if len(timeline):
             return nothing_fits(state.focus, self.prompt.value, len(timeline))
         return why_empty(state, {SCHEDULE.name}) or [(span(NO_SCHEDULES, Tone.DIM),)]
-
-    # Foreseeing
-
-    def _look_ahead(self, state: DashboardState, timeline: TimelineModel) -> None:
-        """Foresees the nights of which something has changed, or whose clock has entered another cell.
-
-        What was never foreseen is at once, when all lists are in; what was, at most as often as its cost allows.
-        """
-        for length in (_WEEK, _DAY) if self.lanes.needs_week else (_DAY,):
-            due = [
-                server
-                for server in timeline.servers()
-                if not state.store.health.awaits_lists(server[0])
-                and self._foreseen.get((server, length)) != self._stamp(server, state, timeline)
-            ]
-            at, (soon, later) = time.monotonic(), self._next_look.get(length, (0.0, 0.0))
-            if at < later:
-                nights = timeline.weeks if length == _WEEK else timeline.nights
-                due = [
-                    server
-                    for server in due
-                    if (server, length) not in self._foreseen
-                    or (at >= soon and timeline.is_outdated(nights.get(server)))
-                ]
-            if due and length not in self._at_work:
-                self._at_work.add(length)
-                self.run_worker(self._foresee(state, timeline, due, length), group="night", exit_on_error=False)
-
-    def _stamp(self, server: Server, state: DashboardState, timeline: TimelineModel) -> tuple[int, int]:
-        """Another one as soon as now has entered another cell, or what the night is foreseen from has changed.
-
-        Where backups are open it is another minute: their ends move with the clock, as those of the queue do.
-        """
-        is_open = server[1] in state.store.snapshot(server[0]).open_backups
-        step = 60 if is_open else self.lanes.zoom.minutes(size_class(self.size.width)) * 60
-        return int(state.now(server[0]).timestamp() // step), timeline.changes[server]
-
-    async def _foresee(
-        self, state: DashboardState, timeline: TimelineModel, due: Sequence[Server], length: timedelta
-    ) -> None:
-        used = 0.0
-        try:
-            for server in due:
-                self._foreseen[server, length] = self._stamp(server, state, timeline)
-                used += await self._foresee_one(state, timeline, server, length)
-        except asyncio.CancelledError:
-            # Somebody has left the page: who comes back gets another night at once.
-            for server in due:
-                self._foreseen.pop((server, length), None)
-            raise
-        except Exception as problem:
-            state.note_failure("the night ahead", None, problem)
-        finally:
-            self._at_work.discard(length)
-            ended = time.monotonic()
-            self._next_look[length] = ended + _SOONEST, ended + max(_SOONEST, _SHARE * used)
-
-    async def _foresee_one(
-        self, state: DashboardState, timeline: TimelineModel, server: Server, length: timedelta
-    ) -> float:
-        """The likely course of a new night at once; its ranges draw by draw, with room for keys between them.
-
-        Seconds of work.
-        """
-        began = time.thread_time()
-        context, namespace = server
-        now, snapshot, plan = state.now(context), state.store.snapshot(context), timeline.plans[server]
-        coming = foresight(snapshot, namespace, now, length)
-        past = past_runs(snapshot, namespace, now - PAST)
-        if length == _WEEK:
-            timeline.take_week(ServerNight(context, coming.likely(), past, plan))
-            self.pulse()
-            return time.thread_time() - began
-        seen = timeline.nights.get(server)
-        if seen is None or timeline.is_outdated(seen) or now - seen.night.now > _LASTS:
-            self._take(ServerNight(context, coming.likely(), past, plan))
-        used = time.thread_time() - began
-        while not coming.likely().unknown and coming.draws < FEWEST_DRAWS and used < _MOST_CPU:
-            began = time.thread_time()
-            coming.play(1)
-            used += time.thread_time() - began
-            await asyncio.sleep(_REST)
-        drawn = ServerNight(context, await in_thread(coming.night), past, plan)
-        self._take(drawn)
-        await self._remember(state, snapshot, drawn)
-        return used
-
-    async def _remember(self, state: DashboardState, snapshot: ClusterSnapshot, drawn: ServerNight) -> None:
-        """Keeps what was foretold; that it cannot be kept is said once."""
-        problem = await state.told.add(snapshot, drawn.outlook) if state.told is not None else None
-        if problem is not None:
-            self.app.notify(str(problem), severity="warning")
-
-    def _take(self, night: ServerNight) -> None:
-        if self.timeline is not None:
-            self.timeline.take(night)
-            self.pulse()
 
     def shown(self) -> None:
         self.refocus()

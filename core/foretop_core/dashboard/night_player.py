@@ -1,0 +1,141 @@
+"""Plays the nights and weeks of the calendar in the background: which are due, and when to look again."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from datetime import timedelta
+from typing import Any
+
+from foretop_core.background import in_thread
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.rules.night.night import FEWEST_DRAWS, foresight
+from foretop_core.rules.night.past_runs import PAST, past_runs
+from foretop_core.tables.timeline.night_lanes import Server, ServerNight
+from foretop_core.tables.timeline.timeline_model import TimelineModel
+
+_DAY, _WEEK = timedelta(days=1), timedelta(days=7)
+_SHARE = 10
+"""A night that is foreseen again and again gets one part in so many of the time."""
+_SOONEST = 2.0
+_MOST_CPU = 2.0
+"""Seconds of drawing for the ranges of one night."""
+_LASTS = timedelta(minutes=10)
+"""An older night is not shown until the ranges of the new one are drawn: its likely course takes its place at once."""
+_REST = 0.01
+"""Seconds between two draws, in which keys are answered."""
+
+
+class NightPlayer:
+    """Plays the nights of one timeline. A change of schedules is played sooner than any other change."""
+
+    def __init__(
+        self,
+        state: DashboardState,
+        timeline: TimelineModel,
+        cell: Callable[[], int],
+        draw: Callable[[], None],
+        warn: Callable[[str], None],
+    ) -> None:
+        """`cell` is how many minutes a cell has now, `draw` shows a new night, `warn` says what could not be kept."""
+        self._state = state
+        self._timeline = timeline
+        self._cell = cell
+        self._draw = draw
+        self._warn = warn
+        self.at_work: set[timedelta] = set()
+        """The lengths of the nights that are being foreseen."""
+        self.foreseen: dict[tuple[Server, timedelta], tuple[int, int]] = {}
+        """The stamp that each night was foreseen at."""
+        self._next_look: dict[timedelta, tuple[float, float]] = {}
+        """When those of a length may be foreseen again: after a change of schedules, and after any other."""
+
+    def work(self, *, needs_week: bool) -> Iterator[Coroutine[Any, Any, None]]:
+        """What plays the nights of which something has changed, or whose clock has entered another cell.
+
+        What was never foreseen is at once, when all lists are in; what was, at most as often as its cost allows.
+        """
+        for length in (_WEEK, _DAY) if needs_week else (_DAY,):
+            due = self._due(length)
+            if due and length not in self.at_work:
+                self.at_work.add(length)
+                yield self._foresee(due, length)
+
+    def _due(self, length: timedelta) -> list[Server]:
+        timeline, awaits_lists = self._timeline, self._state.store.health.awaits_lists
+        due = [
+            server
+            for server in timeline.servers()
+            if not awaits_lists(server[0]) and self.foreseen.get((server, length)) != self._stamp(server)
+        ]
+        at, (soon, later) = time.monotonic(), self._next_look.get(length, (0.0, 0.0))
+        if at >= later:
+            return due
+        nights = timeline.weeks if length == _WEEK else timeline.nights
+        return [
+            server
+            for server in due
+            if (server, length) not in self.foreseen or (at >= soon and timeline.is_outdated(nights.get(server)))
+        ]
+
+    def _stamp(self, server: Server) -> tuple[int, int]:
+        """Another one as soon as now has entered another cell, or what the night is foreseen from has changed.
+
+        Where backups are open it is another minute: their ends move with the clock, as those of the queue do.
+        """
+        is_open = server[1] in self._state.store.snapshot(server[0]).open_backups
+        step = 60 if is_open else self._cell() * 60
+        return int(self._state.now(server[0]).timestamp() // step), self._timeline.changes[server]
+
+    async def _foresee(self, due: Sequence[Server], length: timedelta) -> None:
+        used = 0.0
+        try:
+            for server in due:
+                self.foreseen[server, length] = self._stamp(server)
+                used += await self._foresee_one(server, length)
+        except asyncio.CancelledError:
+            # Somebody has left the page: who comes back gets another night at once.
+            for server in due:
+                self.foreseen.pop((server, length), None)
+            raise
+        except Exception as problem:
+            self._state.note_failure("the night ahead", None, problem)
+        finally:
+            self.at_work.discard(length)
+            ended = time.monotonic()
+            self._next_look[length] = ended + _SOONEST, ended + max(_SOONEST, _SHARE * used)
+
+    async def _foresee_one(self, server: Server, length: timedelta) -> float:
+        """The likely course of a new night at once; its ranges draw by draw, with room for keys between them.
+
+        Seconds of work.
+        """
+        began = time.thread_time()
+        state, timeline, (context, namespace) = self._state, self._timeline, server
+        now, snapshot, plan = state.now(context), state.store.snapshot(context), timeline.plans[server]
+        coming = foresight(snapshot, namespace, now, length)
+        past = past_runs(snapshot, namespace, now - PAST)
+        if length == _WEEK:
+            timeline.take_week(ServerNight(context, coming.likely(), past, plan))
+            self._draw()
+            return time.thread_time() - began
+        seen = timeline.nights.get(server)
+        if seen is None or timeline.is_outdated(seen) or now - seen.night.now > _LASTS:
+            self._take(ServerNight(context, coming.likely(), past, plan))
+        used = time.thread_time() - began
+        while not coming.likely().unknown and coming.draws < FEWEST_DRAWS and used < _MOST_CPU:
+            began = time.thread_time()
+            coming.play(1)
+            used += time.thread_time() - began
+            await asyncio.sleep(_REST)
+        drawn = ServerNight(context, await in_thread(coming.night), past, plan)
+        self._take(drawn)
+        problem = await state.told.add(snapshot, drawn.outlook) if state.told is not None else None
+        if problem is not None:
+            self._warn(str(problem))
+        return used
+
+    def _take(self, night: ServerNight) -> None:
+        self._timeline.take(night)
+        self._draw()
