@@ -124,7 +124,7 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
         return msgspec.structs.replace(run, end=item.ends if is_told else run.end if run.is_finishing else None)
 
     def lane_runs(self, key: ObjectRef, coming: Iterable[ForeseenRun]) -> tuple[LaneRun, ...]:
-        """What is drawn of a lane, with what is to come as `told_runs` tells it."""
+        """The runs that are drawn in a lane, with those to come as `told_runs` tells them."""
         now = self.night.now
         past = (_past_run(run, now) for run in self.ended.get(key, ()))
         skipped = self.night.skipped.get(key.name) if key.kind == SCHEDULE.name else None
