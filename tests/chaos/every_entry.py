@@ -17,9 +17,8 @@ from zoneinfo import ZoneInfo
 
 from foretop.commands.report import report_snapshots
 from foretop.panes.calendar_pane import lane_box, lane_pane
-from foretop.panes.detail_sections import SECTIONS, describe_object
+from foretop.panes.detail_sections import SECTIONS, as_yaml, describe_object, read_part
 from foretop.panes.page_records import TABLE_PAGES, ScreenPage
-from foretop.panes.yaml_section import as_yaml, read_part
 from foretop.widgets.paragraphs import wrap
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import SectionRow

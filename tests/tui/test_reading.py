@@ -6,9 +6,9 @@ import re
 from datetime import UTC, datetime
 
 from foretop.dialogs.help_screen import help_text
+from foretop.pages.primer_page import primer_pane
 from foretop.panes.detail_sections import SECTIONS, sections_of
 from foretop.panes.page_records import SCREEN_PAGES
-from foretop.panes.primer_pane import primer_pane
 from foretop.terminal.probe import needs_ascii
 from foretop.widgets.line_widgets import TextPane, highlighted
 from foretop.widgets.paragraphs import Line, Span, paragraph, wrap

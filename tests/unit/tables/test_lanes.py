@@ -15,10 +15,18 @@ from foretop_core.models import CronJob, from_builtins
 from foretop_core.models.kinds import CRON_JOB, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Store
-from foretop_core.tables.timeline.lanes import NO_OBSTACLES, LaneObstacles, StartLoad, next_runs, timeline_item, warmer
+from foretop_core.tables.timeline.lanes import (
+    NO_OBSTACLES,
+    LaneObstacles,
+    MinuteCounter,
+    StartLoad,
+    next_runs,
+    run_bits,
+    timeline_item,
+    warmer,
+)
 from foretop_core.tables.timeline.night_chart import lane_cells
 from foretop_core.tables.timeline.night_lanes import job_runs, paused_runs
-from foretop_core.tables.timeline.runs_per_minute import MinuteCounter, run_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis, axis, axis_over, labels, time_axis
 from tests.objects import NOW, at, schedule
 from tests.unit.tables.test_timeline import item, key, of_robfig, robfig

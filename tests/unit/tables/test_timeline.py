@@ -29,11 +29,11 @@ from foretop_core.tables.timeline.lanes import (
     TimelineItem,
     lane_obstacles,
     next_runs,
+    run_bits,
     timeline_item,
 )
 from foretop_core.tables.timeline.night_chart import lane_cells
 from foretop_core.tables.timeline.night_lanes import job_runs
-from foretop_core.tables.timeline.runs_per_minute import run_bits
 from foretop_core.tables.timeline.time_axis import TimeAxis, axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, location, schedule, upload

@@ -21,8 +21,7 @@ from textual.screen import Screen
 
 from foretop.bindings import ACTIONS, RESUME, Action, Handler, KeyHints, footer_order, key_name, use_keys, use_tabs
 from foretop.main_screen import tab_bar_text
-from foretop.main_screen.page_history import PageHistory
-from foretop.pages.page import Page, PageAddress
+from foretop.pages.page import Page, PageAddress, PageHistory
 from foretop.widgets.line_widgets import Divider, StyledLine, key_at, key_line, line_width
 from foretop.widgets.paragraphs import Line
 from foretop.widgets.styles import style_of

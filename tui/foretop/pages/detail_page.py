@@ -13,10 +13,18 @@ from textual.widgets import Input, Label
 
 from foretop.bindings import Handler, KeyHints
 from foretop.pages.page import Page, PageAddress, PageHost, safely
-from foretop.panes.detail_sections import SECTIONS, describe_object, heading, run_rows, sections_of, state_of
+from foretop.panes.detail_sections import (
+    SECTIONS,
+    as_yaml,
+    describe_object,
+    heading,
+    read_part,
+    run_rows,
+    sections_of,
+    state_of,
+)
 from foretop.panes.results_section import FetchedResults, fetching, keep, status_of, why_no_list
 from foretop.panes.stale_notice import stale_paras
-from foretop.panes.yaml_section import as_yaml, read_part
 from foretop.widgets.line_widgets import Divider, FrameLine, StyledLine, TextPane, line_width
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph
 from foretop.widgets.prompt import Prompt

@@ -1,4 +1,4 @@
-"""The base of all pages, the addresses that lead to them, and the sizes of a screen that they tell apart.
+"""The base of all pages, the addresses that lead to them, those that were visited, and the sizes of a screen.
 
 To add a page: write its record in `foretop_core.pages` and its screen half in `foretop.panes.page_records`; one
 without a table also needs a `Page` of its own in `foretop.pages.make_page`. The main screen mounts it when it is first
@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
+from msgspec.structs import replace
 from textual.message import Message
 from textual.widget import Widget
 
@@ -23,6 +24,7 @@ from foretop.bindings import Handler, KeyHints
 from foretop.widgets.paragraphs import Line, Paragraph, span
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import let_through
+from foretop_core.pages import DETAIL
 from foretop_core.tables.engine.status_glyphs import Tone
 
 if TYPE_CHECKING:
@@ -56,6 +58,7 @@ LOW, HIGH = 20, 36
 """Lines below which the pane is hidden, and from which on it has more lines below the table."""
 SIZE_CLASSES = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]
 HEIGHT_CLASSES = [(0, "-low"), (LOW, "-middle"), (HIGH, "-high")]
+_MOST_VISITED = 50
 """What the style sheet calls them; the screen has the class of its size."""
 
 
@@ -207,3 +210,61 @@ def safely(
         let_through(problem)
         failure = state.note_failure(what, key, problem)
         return (Paragraph((span(f"{key.name} cannot be shown: {failure.problem}", Tone.BAD),)),)
+
+
+class PageHistory:
+    """The visited pages in order, and the position among them."""
+
+    def __init__(self) -> None:
+        self._places: list[PageAddress] = []
+        self._at = -1
+        self._before = -1
+
+    @property
+    def tab(self) -> str:
+        """The last tab that was on the screen, also while a detail covers it."""
+        tabs = [place.page for place in self._places[: self._at + 1] if place.page != DETAIL]
+        return tabs[-1] if tabs else ""
+
+    @property
+    def can_go_back(self) -> bool:
+        return self._at > 0
+
+    @property
+    def has_jumped(self) -> bool:
+        return self.can_go_back and self._places[self._at].jumped
+
+    @property
+    def can_go_on(self) -> bool:
+        return self._at < len(self._places) - 1
+
+    def visit(self, place: PageAddress) -> None:
+        """A new place; what lay ahead is forgotten."""
+        trail = [*self._places[: self._at + 1], place]
+        self._places = trail[-_MOST_VISITED:]
+        self._before, self._at = len(self._places) - 2, len(self._places) - 1
+
+    def note(self, seen: PageAddress) -> None:
+        """Keeps how the place looked when it was left."""
+        if 0 <= self._at < len(self._places) and self._places[self._at].page == seen.page:
+            self._places[self._at] = replace(seen, jumped=self._places[self._at].jumped)
+
+    def step(self, by: int) -> PageAddress | None:
+        if not 0 <= self._at + by < len(self._places):
+            return None
+        self._before, self._at = self._at, self._at + by
+        return self._places[self._at]
+
+    def swap(self) -> PageAddress | None:
+        """To and fro between the last two places."""
+        if not 0 <= self._before < len(self._places):
+            return None
+        self._before, self._at = self._at, self._before
+        return self._places[self._at]
+
+    def out_of_detail(self) -> PageAddress | None:
+        """The last place before this one that is not a detail page."""
+        while (place := self.step(-1)) is not None:
+            if place.page != DETAIL:
+                return place
+        return None
