@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from foretop_core.background import in_thread, keep_running
 from foretop_core.clock import Clock, ShiftedClock, SystemClock
 from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.access.node_agents import read_node_limits
 from foretop_core.kube.connection import api_paths
@@ -22,14 +24,15 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.client_factory import Connections, connect
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.connection.connection_errors import ApiError
+from foretop_core.kube.connection.list_watch_codec import ListPage, read_object
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
-from foretop_core.kube.watching.crashed_servers import LOOK_AGAIN, CrashedServers
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchState, task_scope
 from foretop_core.models import (
     Backup,
     DataDownload,
     DataUpload,
+    Pod,
     PodVolumeBackup,
     PodVolumeRestore,
     Resource,
@@ -55,6 +58,7 @@ from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds, Triage, triage
+from foretop_core.rules.velero_pods import failing_server
 from foretop_core.store import Store
 
 if TYPE_CHECKING:
@@ -69,6 +73,9 @@ _SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INST
 
 
 _ANSWERS_WITHIN = 15.0
+_LOOK_AGAIN = 60.0
+"""Seconds, while a server is down."""
+_MOST_PODS = "200"
 _LIMITS_LAST = timedelta(minutes=5)
 """How many volumes a node moves at once is read again after so long, while volumes move."""
 
@@ -266,7 +273,7 @@ class Session:
         try:
             while True:
                 with suppress(TimeoutError):
-                    async with asyncio.timeout(LOOK_AGAIN if down else None):
+                    async with asyncio.timeout(_LOOK_AGAIN if down else None):
                         await changed.wait()
                 changed.clear()
                 feed.drain()
@@ -386,3 +393,45 @@ def _unfinished(found: Resource | None) -> MovementOwner | None:
         case Restore() if not has_ended(found):
             return MovementOwner("Restore", found.namespace, found.name)
     return None
+
+
+class CrashedServers:
+    """The failing pods of one cluster's servers; none, without a word, where pods may not be listed.
+
+    They are read once and again, not watched, and only until the server is back.
+    """
+
+    def __init__(self, client: ApiClient, store: Store, clock: Clock) -> None:
+        self._client = client
+        self._store = store
+        self._clock = clock
+        self._held: dict[ObjectRef, Pod] = {}
+
+    async def look(self, namespaces: Iterable[str]) -> None:
+        """One list for each server that is down; the pods of those that are back are let go."""
+        found: dict[ObjectRef, Pod] = {}
+        for namespace in namespaces:
+            if (pod := failing_server(await self._pods(namespace), namespace)) is not None:
+                found[ObjectRef(self._client.config.name, POD.name, namespace, pod.name)] = pod
+        now = self._clock.now()
+        for key in self._held.keys() - found.keys():
+            self._store.release(key, now)
+        for key in found.keys() - self._held.keys():
+            self._store.hold(key)
+        self._held = found
+        for key, pod in found.items():
+            self._store.put(key, pod, now)
+
+    async def _pods(self, namespace: str) -> list[Pod]:
+        try:
+            answer = await self._client.request("GET", api_paths.collection(POD, namespace), {"limit": _MOST_PODS})
+            return [pod for raw in answer.read(ListPage).items or () if isinstance(pod := _readable(raw), Pod)]
+        except ForetopError:
+            return []
+
+
+def _readable(raw: msgspec.Raw) -> Resource | None:
+    try:
+        return read_object(POD, raw)
+    except Unreadable:
+        return None

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from foretop_core.clock import ManualClock
-from foretop_core.kube.watching.crashed_servers import CrashedServers
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.session import CrashedServers
 from tests.objects import NOW
 from tests.wire.scripted_api import ScriptedApi, client_of
 

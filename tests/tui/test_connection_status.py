@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
+from foretop.main_screen.status_line_text import VeleroServers, status_line, velero_status
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE
 from foretop_core.rules.facts.server_facts import judge_server
 from foretop_core.rules.heartbeat import Heartbeat, LifeSign
 from foretop_core.store import ContextHealth
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
-from foretop_core.tables.resources.connection_status import VeleroServers, status_line, velero_status
 from tests.objects import NOW
 
 
