@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from foretop_core.clock import ManualClock
-from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.models.wire import ObjectRef
 from foretop_core.session import CrashedServers
+from foretop_core.store import Store
 from tests.objects import NOW
 from tests.wire.scripted_api import ScriptedApi, client_of
-
-
-class Kept:
-    """A store of pods that notes in which order it was told."""
-
-    def __init__(self) -> None:
-        self.told: list[str] = []
-        self.pods: dict[ObjectRef, Resource | None] = {}
-
-    def hold(self, key: ObjectRef) -> None:
-        self.told.append(f"hold {key.namespace}/{key.name}")
-
-    def release(self, key: ObjectRef, at: datetime) -> None:
-        self.told.append(f"release {key.namespace}/{key.name}")
-        del self.pods[key]
-
-    def put(self, key: ObjectRef, after: Resource | None, at: datetime) -> None:
-        assert at == NOW
-        self.pods[key] = after
 
 
 def pods(*items: dict[str, Any]) -> dict[str, object]:
@@ -56,17 +37,22 @@ async def test_the_pod_of_a_server_that_is_down_is_held_until_it_is_back() -> No
             path.format("e"): pods(server("e", "ContainerCreating")),
         }
     )
-    kept = Kept()
+    store = Store()
     async with client_of(api) as client:
-        crashed = CrashedServers(client, kept, ManualClock(NOW))
+
+        def held() -> list[str]:
+            return sorted(f"{key.namespace}/{key.name}" for key, _ in store.items(client.config.name, "Pod"))
+
+        crashed = CrashedServers(client, store, ManualClock(NOW))
         await crashed.look("abcde")
-        assert sorted(kept.told) == ["hold a/velero-a", "hold b/velero-b"]
-        assert sorted(key.namespace for key in kept.pods) == ["a", "b"]
-        kept.told.clear()
+        assert held() == ["a/velero-a", "b/velero-b"]
+        watched = ObjectRef(client.config.name, "Pod", "b", "velero-b")
+        store.hold(watched)
         api.answers[path.format("b")] = pods()
         await crashed.look("abcde")
-        assert kept.told == ["release b/velero-b"]
-        assert [key.namespace for key in kept.pods] == ["a"]
+        assert held() == ["a/velero-a", "b/velero-b"], "a watch sees it too"
+        store.release(watched, NOW)
+        assert held() == ["a/velero-a"]
         await crashed.look("")
-        assert kept.told == ["release b/velero-b", "release a/velero-a"]
+        assert held() == []
     assert api.asked[0] == "GET /api/v1/namespaces/a/pods?limit=200"

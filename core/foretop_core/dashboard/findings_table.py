@@ -104,7 +104,7 @@ class FindingsTableModel(TableModel):
 
     def facets(self, key: ObjectRef, entry: Finding) -> FilterableRow:
         render = self.state.render_context_of(entry)
-        row = findings.facets(entry, render)
+        row = findings.FindingFacets(entry, render)
         if "subject" not in self._wanted.fields:
             return row
         return OverriddenFields(row, {"subject": _subject_shown(entry, render)})

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from foretop_core.models import DataUpload, Resource, from_builtins
 from foretop_core.models.builtin_kinds import ConfigMap
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.open_queue import queue_forecasts
+from foretop_core.rules.night.open_queue import QueueForecasts
 from foretop_core.rules.queue.node_limits import NodeAgentLimits, limits_in
 from foretop_core.rules.queue.volumes import volumes_end
 from foretop_core.rules.sentences import render
@@ -165,7 +165,7 @@ def test_earlier_runs_tell_the_end_of_one_whose_volume_waits_its_turn() -> None:
         lake = next(run for run in one.backups if run.name == "lake-1")
         return next(
             found.end.likely if found.end else render(found.unknown, NOW)
-            for (kind, name), found in queue_forecasts(one, "velero", NOW).items()
+            for (kind, name), found in QueueForecasts().of(one, "velero", NOW).items()
             if (kind, name) == (type(lake), "lake-1")
         )
 

@@ -15,7 +15,13 @@ from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.rules.triage.finding import Acknowledgement
 from foretop_core.store import Store
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.resources.findings import facets, finding_item, kind_word, subject_and_what, subject_text
+from foretop_core.tables.resources.findings import (
+    FindingFacets,
+    finding_item,
+    kind_word,
+    subject_and_what,
+    subject_text,
+)
 from foretop_core.tables.resources.ticket_text import ticket_text
 from tests.objects import NOW, location, schedule
 from tests.tui.fake_source import FilledSource
@@ -114,7 +120,7 @@ def test_findings_are_found_by_what_their_row_says() -> None:
     for text, names in (("02:41:07Z", ["etcd"]), ("since:1h30m", ["mongo"]), ("subject:*etcd", ["etcd"])):
         table.narrow(text)
         assert [row[3].rpartition("/")[2] for row in shown(table)] == names, text
-    without_a_moment = facets(first)
+    without_a_moment = FindingFacets(first)
     assert without_a_moment.contains("etcd")
     assert without_a_moment.field("since") == ""
 

@@ -18,7 +18,7 @@ from foretop_core.models.wire import Metadata
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, ServerState, server_facts
 from foretop_core.rules.night.lengths import RunHistory, usual_length, usual_sample
-from foretop_core.rules.night.open_queue import QueueForecasts, queue_forecasts
+from foretop_core.rules.night.open_queue import QueueForecasts
 from foretop_core.rules.night.ranges import SURE
 from foretop_core.rules.night.server_model import history_of, server_has_queue
 from foretop_core.rules.pauses import ANNOTATIONS
@@ -215,7 +215,7 @@ def queue_line(
     if facts.silence:
         foreseen: Forecasts = {}
     else:
-        foreseen = queue_forecasts(snapshot, namespace, now, planned) if forecasts is None else forecasts
+        foreseen = QueueForecasts().of(snapshot, namespace, now, planned=planned) if forecasts is None else forecasts
 
     def told(kind: type[Run]) -> dict[str, RunForecast]:
         return {name: found for (of, name), found in foreseen.items() if of is kind}

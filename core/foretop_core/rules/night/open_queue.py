@@ -155,10 +155,3 @@ class QueueForecasts:
             self._problem = problem
         finally:
             self._is_playing = False
-
-
-def queue_forecasts(
-    snapshot: ClusterSnapshot, namespace: str, now: datetime, planned: Sequence[Backup] = ()
-) -> dict[tuple[type[Run], str], RunForecast]:
-    """By kind and name, when the open backups and restores of a server start and end; `planned` as if made now."""
-    return QueueForecasts().of(snapshot, namespace, now, planned=planned)

@@ -15,7 +15,6 @@ from foretop_core.rules.sentences import render as render_text
 from foretop_core.rules.sentences import sort_key
 from foretop_core.rules.triage import Acknowledgement, Finding, Severity
 from foretop_core.rules.triage.ranking import rank
-from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
@@ -47,9 +46,11 @@ def key_of(finding: Finding) -> ObjectRef:
     return ObjectRef(finding.context, "findings", finding.subject.namespace, finding.id)
 
 
-class _Facets(msgspec.Struct, frozen=True):
+class FindingFacets(msgspec.Struct, frozen=True):
+    """The sides of a finding that a filter asks for; with the render context also what its cells say."""
+
     finding: Finding
-    render: RenderContext | None
+    render: RenderContext | None = None
 
     def text(self) -> str:
         found = self.finding
@@ -73,11 +74,6 @@ class _Facets(msgspec.Struct, frozen=True):
 
     def labels(self) -> Mapping[str, str]:
         return {}
-
-
-def facets(finding: Finding, render: RenderContext | None = None) -> FilterableRow:
-    """With the render context, also what its cells say can be asked for."""
-    return _Facets(finding, render)
 
 
 def kind_word(kind: str) -> str:

@@ -134,7 +134,14 @@ class SchedulesView(View[ScheduleRow]):
         return spec.schedule, "paused" if spec.paused else "", entry.last_outcome or ""
 
     def mark(self, entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
-        return _mark(entry, render)
+        facts = render.schedule_facts(entry)
+        if facts.state is ScheduleState.PAUSED:
+            return StatusGlyph.PAUSED
+        if facts.severity is not None:
+            return _MARKS[facts.severity]
+        if facts.state is ScheduleState.WAITING:
+            return StatusGlyph.WAITING
+        return StatusGlyph.RUNNING if entry.unfinished is not None else StatusGlyph.HEALTHY
 
     def standing(self, entry: ScheduleRow) -> StatusLabel | None:
         if entry.schedule.spec.paused:
@@ -146,17 +153,6 @@ class SchedulesView(View[ScheduleRow]):
 
     def item(self, entry: ScheduleRow, render: RenderContext) -> Item:
         return schedule_item(render.schedule_facts(entry))
-
-
-def _mark(entry: ScheduleRow, render: RenderContext) -> StatusGlyph:
-    facts = render.schedule_facts(entry)
-    if facts.state is ScheduleState.PAUSED:
-        return StatusGlyph.PAUSED
-    if facts.severity is not None:
-        return _MARKS[facts.severity]
-    if facts.state is ScheduleState.WAITING:
-        return StatusGlyph.WAITING
-    return StatusGlyph.RUNNING if entry.unfinished is not None else StatusGlyph.HEALTHY
 
 
 def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
