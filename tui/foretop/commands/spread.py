@@ -14,9 +14,8 @@ from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.forecast import night_exit_code
 from foretop.commands.help_examples import example
-from foretop.commands.one_server import of_one_server
+from foretop.commands.one_server import night_item, of_one_server, say_nights
 from foretop.commands.output import emit, file_help, output_option, say, table
-from foretop.commands.whatif import night_item, say_nights
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import by_name
 from foretop_core.models.wire import ObjectRef

@@ -10,16 +10,12 @@ import click
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
-from foretop.commands.forecast import last_end_item, night_exit_code
+from foretop.commands.forecast import night_exit_code
 from foretop.commands.help_examples import example
-from foretop.commands.one_server import of_one_server
-from foretop.commands.output import emit, file_help, output_option, say
+from foretop.commands.one_server import night_item, of_one_server, say_nights
+from foretop.commands.output import emit, file_help, output_option
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.night.night import Fate
-from foretop_core.rules.night.outlook import Outlook, words
 from foretop_core.rules.night.what_if import (
-    NO_DIFFERENCE,
     Add,
     Change,
     Longer,
@@ -34,7 +30,7 @@ from foretop_core.rules.night.what_if import (
     what_if,
 )
 from foretop_core.rules.night.window import read_window
-from foretop_core.rules.sentences import Text, render
+from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
@@ -114,37 +110,3 @@ def _comparison(found: NightComparison, now: datetime) -> dict[str, Any]:
 
 def _say(found: NightComparison) -> None:
     say_nights(found.before, found.after, found.differences, "After the change:")
-
-
-def say_nights(before: Outlook, after: Outlook, differences: Sequence[Text], title: str) -> None:
-    """The two nights in words, and the difference."""
-    for head, one in (("As it is:", before), (title, after)):
-        say(head)
-        for line in words(one):
-            say(f"  {render(line, one.night.now)}")
-        say()
-    say("The difference:")
-    for line in differences or (NO_DIFFERENCE,):
-        say(f"  {render(line, before.night.now)}")
-
-
-def _count(one: Outlook, fate: Fate) -> int:
-    return sum(schedule.count(fate) for schedule in one.schedules)
-
-
-def night_item(one: Outlook) -> dict[str, Any]:
-    """A night in a few numbers, for scripts."""
-    done = one.done
-    return {
-        "slots": one.night.slots,
-        "mostAtOnce": one.at_work.count if one.at_work else 0,
-        "mostWaiting": one.waiting.count if one.waiting else 0,
-        "nightDone": last_end_item(one.night_done),
-        "allDone": rfc3339(done.likely) if done else None,
-        "allDoneNineInTen": rfc3339(one.done_by) if one.done_by else None,
-        "withoutKnownEnd": list(one.night.without_end),
-        "late": _count(one, Fate.LATE),
-        "lost": _count(one, Fate.LOST),
-        "refused": _count(one, Fate.REFUSED),
-        "courses": one.night.draws,
-    }
