@@ -25,6 +25,7 @@ from foretop_core.models import (
     Schedule,
     from_builtins,
 )
+from foretop_core.models.nonadmin import NAB_UUID_LABEL
 from foretop_core.models.velero import DRILL_LABEL, SCHEDULE_LABEL, ManagedFields
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
@@ -769,3 +770,27 @@ def test_an_outage_of_each_server_that_copies_a_namespace_tells_from_when_on_its
     told = {one.subject.namespace: render(one.hits, NOW) for one in found if one.code == "velero-no-pulse"}
     assert set(told) == {"velero", "velero-b"}
     assert all(text.endswith("(team).") for text in told.values())
+
+
+@pytest.mark.parametrize(
+    ("taken", "by", "remedy"),
+    [
+        ("team", "nightly", "Wait for nightly-2; "),
+        ("other", "nightly", "Back up now with nightly"),
+        ("team", "", "Wait for nightly-2; "),
+    ],
+)
+def test_the_remedy_of_a_late_copy_waits_for_the_run_that_makes_one(taken: str, by: str, remedy: str) -> None:
+    """It said to wait for a run that had begun before its schedule took the namespace, and not for that of a NAB."""
+    late = (location(), namespace("team"), schedule("nightly", "team"), copy("one", "team", age=4 * _DAY, of="nightly"))
+    run = copy("nightly-2", taken, phase="InProgress", age=timedelta(minutes=5), of=by)
+    labels = run.metadata.labels if by else {NAB_UUID_LABEL: "team-own"}
+    run = structs.replace(
+        run,
+        metadata=structs.replace(run.metadata, labels=labels),
+        status=structs.replace(run.status, completion_timestamp=None),
+    )
+    snapshot = assemble([*late, run, *([] if by else [nab("team", "own", "InProgress")])])
+    (found,) = [one for one in poor_protection(snapshot, NOW, Thresholds()) if one.code == "namespace-late"]
+    assert render(found.remedy, NOW).startswith(remedy)
+    assert ("nightly-2 is InProgress" in render(found.evidence, NOW)) is (taken == "team")

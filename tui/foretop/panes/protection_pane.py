@@ -56,11 +56,10 @@ def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
         why = render.text(by.why_not_taken(facts.protection.namespace), by.schedule)
         since = render.time(promise.since, by.schedule)
         said.append(why or f"{by.schedule.name} promises a copy from {since} or later")
-    outage = facts.held_up[0].beat.silence_phrase(render.now) if facts.held_up else ""
-    if outage and (facts.is_copy_due or facts.state is ProtectionState.NO_COPY):
-        said.append(f"No run can make one while {outage}")
+    if facts.outage and (facts.is_copy_due or facts.state is ProtectionState.NO_COPY):
+        said.append(f"No run can make one while {facts.outage}")
     if facts.is_copy_due and facts.late_from is not None:
-        unless = "" if outage else ", unless a run makes a copy before"
+        unless = "" if facts.outage else ", unless a run makes a copy before"
         said.append(f"Late from {render.time(facts.late_from, facts.newest_copy)} on{unless}")
     for cover in facts.protection.covers:
         pause = render.schedule(cover.schedule).pause

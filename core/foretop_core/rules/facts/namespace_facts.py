@@ -131,10 +131,18 @@ class ProtectionJudge:
         self.snapshot = snapshot
         self.now = now
         self.limits = limits
-        self.schedule = schedule or (lambda one: schedule_facts(snapshot, one, now))
+        self._facts_of = schedule or (lambda one: schedule_facts(snapshot, one, now))
+        self._schedules: dict[int, ScheduleFacts] = {}
         self._promised: dict[int, tuple[NamespaceCover, datetime | None]] = {}
         self._promises: dict[int, tuple[SharedProtection, Promise]] = {}
         self._lengths: dict[int, tuple[NamespaceCover, timedelta | None]] = {}
+
+    def schedule(self, one: Schedule) -> ScheduleFacts:
+        """The facts of a schedule, which many namespaces ask for."""
+        held = self._schedules.get(id(one))
+        if held is None:
+            held = self._schedules[id(one)] = self._facts_of(one)
+        return held
 
     def facts(self, row: NamespaceProtection) -> NamespaceFacts:
         """All that is said of one of them."""
@@ -514,3 +522,8 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
         active = [self.judge.schedule(cover.schedule) for cover in self.protection.covers if cover.is_active]
         waiting = [one for one in active if one.waits_for]
         return tuple(waiting) if len(waiting) == len(active) else ()
+
+    @property
+    def outage(self) -> str:
+        """`Velero is down` where that holds up every schedule that would make a copy; "" otherwise."""
+        return self.held_up[0].beat.silence_phrase(self.judge.now) if self.held_up else ""

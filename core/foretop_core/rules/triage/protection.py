@@ -25,7 +25,7 @@ from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds, brief
-from foretop_core.rules.triage.schedules import unfinished_note
+from foretop_core.rules.triage.schedules import coming_note
 
 _ALL_LOST = "all copies are out of reach"
 _COVERED_BY = frozenset({"", SCHEDULE.name, NAB.name})
@@ -88,7 +88,7 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
     if promise.by is None or promise.since is None:
         return
     newest, schedule = found.newest_copy, promise.by.schedule
-    facts = schedule_facts(snapshot, schedule, found.judge.now)
+    facts = found.judge.schedule(schedule)
     lost = found.newer_out_of_reach
     is_lost = lost is not None and began(lost) >= promise.since
     since = None if is_lost else found.late_from or promise.since
@@ -115,11 +115,11 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
             " or later.",
             f" Newer ones are in {humanize.join(row.unavailable)}, which Velero cannot use." if is_lost else "",
             sentence(" ", why, ".") if (why := facts.why_not_taken(row.namespace)) else "",
-            _pause_note(facts) or unfinished_note(facts),
+            _pause_note(facts) or coming_note(found.copy_on_its_way, facts),
         ),
         "Fix the storage location first: the newer copies are in reach again then."
         if is_lost
-        else _late_remedy(facts, row.namespace, server.awaited if server.is_silent else ""),
+        else _late_remedy(found, facts, server.awaited if server.is_silent else ""),
         (snapshot.ref(schedule),),
         blames=blamed,
     )
@@ -131,13 +131,13 @@ def _pause_note(facts: ScheduleFacts) -> Text:
     return sentence(f" {facts.schedule.name} is paused ", pause_note(pause), ".") if pause is not None else ""
 
 
-def _late_remedy(facts: ScheduleFacts, namespace: str, awaited: str) -> Text:
+def _late_remedy(found: NamespaceFacts, facts: ScheduleFacts, awaited: str) -> Text:
     if awaited:
         return f"First bring {awaited} back: until then no backup completes. The next run then makes a copy."
-    if (running := facts.unfinished) is not None:
-        return f"Wait for {running.name}; if it does not complete, check why and back up now."
+    if (coming := found.copy_on_its_way) is not None:
+        return f"Wait for {coming.name}; if it does not complete, check why and back up now."
     now = f"Back up now with {facts.schedule.name}"
-    return sentence(now, Key("back-up-now"), f", and see that it takes {namespace}.")
+    return sentence(now, Key("back-up-now"), f", and see that it takes {found.protection.namespace}.")
 
 
 def _expiring(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Iterator[Finding]:

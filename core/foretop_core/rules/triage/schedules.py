@@ -372,15 +372,15 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
                 f" ({good.name}); it promises one from ",
                 should,
                 " or later.",
-                unfinished_note(facts),
+                coming_note(facts.unfinished, facts),
             )
             what = "good backup older than promised"
             yield _gap(snapshot, schedule, facts.late_from(good.started, limits.gap), what, evidence, good)
 
 
-def unfinished_note(facts: ScheduleFacts) -> Text:
-    """A sentence on the schedule's backup that waits or runs, or else on its next run; "" for neither."""
-    if (run := facts.unfinished) is not None:
+def coming_note(run: Backup | None, facts: ScheduleFacts) -> Text:
+    """A sentence on the backup that waits or runs, or else on the schedule's next run; "" for neither."""
+    if run is not None:
         since = sentence(" since ", at) if (at := run.started or run.created) else ""
         return sentence(f" {run.name} is {run.phase or 'New'}", since, ".")
     run_at = facts.next_run

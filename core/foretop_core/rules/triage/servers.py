@@ -13,7 +13,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits
 from foretop_core.rules.facts.run_facts import Run, has_ended
-from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
+from foretop_core.rules.facts.schedule_facts import ScheduleFacts
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerState, server_facts
 from foretop_core.rules.heartbeat import PERIOD, last_start
 from foretop_core.rules.sentences import Text, sentence
@@ -200,8 +200,7 @@ class _Outage(msgspec.Struct, frozen=True):
 
 def _outage(snapshot: ClusterSnapshot, namespace: str, now: datetime, limits: ProtectionLimits) -> _Outage:
     """The schedules whose runs wait for the server of a namespace, and the namespaces that no other server copies."""
-    facts = {snapshot.ref(schedule): schedule_facts(snapshot, schedule, now) for schedule in snapshot.schedules}
-    judge = ProtectionJudge(snapshot, now, limits, lambda schedule: facts[snapshot.ref(schedule)])
+    judge = ProtectionJudge(snapshot, now, limits)
     late: list[tuple[datetime, str]] = []
     for name in snapshot.protection.names:
         row = snapshot.protection.row(name)
@@ -210,5 +209,5 @@ def _outage(snapshot: ClusterSnapshot, namespace: str, now: datetime, limits: Pr
             continue
         if found.late_from is not None:
             late.append((found.late_from, name))
-    held = (facts[snapshot.ref(one)] for one in snapshot.schedules_by_namespace.get(namespace, ()))
+    held = map(judge.schedule, snapshot.schedules_by_namespace.get(namespace, ()))
     return _Outage(tuple(one for one in held if one.waits_for and not one.invalid), tuple(sorted(late)))
