@@ -18,8 +18,8 @@ import pytest_asyncio
 from aiohttp import ClientConnectorError, web
 from aiohttp.client_reqrep import ConnectionKey
 
+from foretop_core.clock import ClockSkew
 from foretop_core.kube.connection.aiohttp_pool import explain
-from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.config import AuthInfo
 from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated, Unreachable, WriteRefused
 from tests.wire.faulty_server import SCHEDULES, RoughServer, answer, serving

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from foretop_core.kube.connection.clock_skew import ClockSkew
+from foretop_core.clock import ClockSkew
 
 SENT = datetime(2026, 11, 15, 3, 0, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)

@@ -14,12 +14,11 @@ from urllib.parse import urlencode
 import msgspec
 
 from foretop_core.background import in_thread, is_cancelled
-from foretop_core.clock import Clock
+from foretop_core.clock import Clock, ClockSkew
 from foretop_core.config.protection import ClusterIdentity, Protection, authorities_of, server_address
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.aiohttp_pool import ConnectionBudget, explain, import_in_background, make_pool
 from foretop_core.kube.connection.auth import Authenticator, Credentials
-from foretop_core.kube.connection.clock_skew import ClockSkew
 from foretop_core.kube.connection.cluster_protection import ClusterProtection
 from foretop_core.kube.connection.config import ContextConfig
 from foretop_core.kube.connection.connection_errors import (
