@@ -104,6 +104,7 @@ async def test_a_task_of_the_screen_that_fails_is_told_and_starts_again(
         await at.see(f"{name} failed")
 
 
+@pytest.mark.sweep
 async def test_a_follower_of_the_session_that_fails_is_in_the_header_and_in_triage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

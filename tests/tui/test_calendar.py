@@ -48,6 +48,7 @@ def _foresees_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(night_player, "_SHARE", 0)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", [BACKUP, DEPLOYMENT])
 async def test_the_night_is_not_known_while_first_lists_come_in_and_is_played_as_soon_as_they_have(kind: Kind) -> None:
     source = FilledSource(troubled())
@@ -159,6 +160,7 @@ async def test_the_night_is_drawn_under_its_hours(size: tuple[int, int]) -> None
         assert shown.faults == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", sampled((SMALL, MIDDLE, (160, 45), (200, 60)), SMALL))
 async def test_the_night_reaches_to_the_morning(size: tuple[int, int]) -> None:
     """At 80 columns it had five hours: the jam that the words named was not in the picture."""
@@ -179,6 +181,7 @@ async def test_z_goes_through_the_night_a_day_and_a_week_and_enter_opens_a_day()
         assert f"{axis.start:%d %H:%M}" == "16 00:00"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", [SMALL, MIDDLE, (200, 60)])
 async def test_a_day_on_which_many_wait_stays_within_its_frame(size: tuple[int, int]) -> None:
     """At 120 columns `10 wait` has more cells than are left beside the cells of a day."""
@@ -213,6 +216,7 @@ async def test_a_theme_raises_the_whole_lane_under_the_cursor() -> None:
             assert any(piece.style.reverse for piece in inner) is not is_raised
 
 
+@pytest.mark.sweep
 async def test_whoever_comes_back_after_hours_does_not_read_the_old_night(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its words stood there until the ranges of the new one were drawn."""
     async with calendar(FilledSource(_hourly()[1:])) as (shown, lanes):
@@ -225,6 +229,7 @@ async def test_whoever_comes_back_after_hours_does_not_read_the_old_night(monkey
         await until_beats(shown, lambda: lanes.night is not None and lanes.night.night.now >= at("04:41"))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", [SMALL, (120, 40)])
 async def test_the_night_before_a_pause_is_not_told_as_if_it_were_now(
     size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
@@ -265,6 +270,7 @@ async def test_a_night_that_was_left_before_it_was_played_is_played_on_return(mo
         assert lanes.night.night.now < at("02:42"), "another minute plays another night in any case"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", [SMALL, (120, 40)])
 async def test_the_chart_says_of_now_what_header_and_queue_say(size: tuple[int, int]) -> None:
     """A cell is an average of many minutes; of those that have not passed nobody asks at now."""
@@ -340,6 +346,7 @@ async def test_moving_leads_through_the_lanes_and_stays_at_their_ends() -> None:
         assert on() == "s000"
 
 
+@pytest.mark.sweep
 async def test_the_cursor_stays_with_its_schedule_while_others_come_and_go() -> None:
     async with calendar() as (shown, lanes):
         await shown.press("down", "down")
@@ -440,6 +447,7 @@ async def test_what_was_typed_before_the_facts_came_narrows_them_when_they_come(
         assert "cassandra" not in shown.text
 
 
+@pytest.mark.sweep
 async def test_p_takes_the_expression_to_the_primer() -> None:
     async with calendar() as (shown, lanes):
         assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
@@ -449,6 +457,7 @@ async def test_p_takes_the_expression_to_the_primer() -> None:
         assert "taken from PreScaledCronJob batch/orders" in shown.text
 
 
+@pytest.mark.sweep
 async def test_names_and_namespaces_are_copied_from_a_lane(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TMUX", raising=False)
     async with calendar() as (shown, _):
@@ -456,6 +465,7 @@ async def test_names_and_namespaces_are_copied_from_a_lane(monkeypatch: pytest.M
         assert shown.app.clipboard == "etcd-hourly"
 
 
+@pytest.mark.sweep
 async def test_the_hours_are_those_of_the_zone_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Dashboard, "my_zone", ZoneInfo("Asia/Tokyo"))
     async with calendar() as (shown, _):
@@ -464,6 +474,7 @@ async def test_the_hours_are_those_of_the_zone_that_was_asked_for(monkeypatch: p
         assert lane_of(shown, "orders").index("▎") == head.index("15:00")
 
 
+@pytest.mark.sweep
 async def test_without_line_drawing_everything_is_ascii() -> None:
     async with calendar(display_options=DisplayOptions(ascii=True, flash=False)) as (shown, _):
         assert shown.text.isascii()
@@ -472,6 +483,7 @@ async def test_without_line_drawing_everything_is_ascii() -> None:
         assert "////'" in lane_of(shown, "orders")
 
 
+@pytest.mark.sweep
 async def test_an_empty_cluster_says_so_and_the_keys_do_no_harm() -> None:
     source = FilledSource([one for one in calm() if not isinstance(one, Schedule)])
     async with calendar(source) as (shown, lanes):
@@ -482,6 +494,7 @@ async def test_an_empty_cluster_says_so_and_the_keys_do_no_harm() -> None:
         assert shown.faults == []
 
 
+@pytest.mark.sweep
 async def test_lanes_of_two_clusters_say_whose_they_are() -> None:
     source = FilledSource(calm(), ("prod-eu", "prod-us"))
     async with calendar(source) as (shown, _):
@@ -511,6 +524,7 @@ async def test_a_lane_has_the_sign_that_the_coming_run_has_on_the_page_of_schedu
         )
 
 
+@pytest.mark.sweep
 async def test_a_very_small_terminal_still_has_lanes() -> None:
     async with calendar(size=(60, 12)) as (shown, _):
         await shown.until(lambda: "etcd-hourly" in shown.text)
@@ -538,6 +552,7 @@ async def test_what_starts_next_comes_first_and_the_screen_stays_with_it_until_s
         assert lanes.cursor == shown.source.key(SCHEDULE, "velero", "a-later")
 
 
+@pytest.mark.sweep
 async def test_z_keeps_the_schedule_under_the_cursor_and_the_rule_says_where_it_is() -> None:
     async with calendar() as (shown, lanes):
         before = lanes.cursor
@@ -618,6 +633,7 @@ async def test_a_minute_without_the_first_byte_of_a_volume_leaves_no_known_end_a
         assert "Ends" not in await at_minute(43)
 
 
+@pytest.mark.sweep
 async def test_a_paused_lane_says_when_it_would_run_and_a_broken_one_why_not() -> None:
     async with calendar(size=MIDDLE) as (shown, lanes):
         assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "broken"))
@@ -644,6 +660,7 @@ async def test_time_passes_and_now_stays_at_a_quarter() -> None:
         await until_beats(shown, lambda: lane_of(shown, "orders")[six - 6 :][:1] == "▎")
 
 
+@pytest.mark.sweep
 async def test_the_words_scroll_where_they_do_not_fit() -> None:
     async with calendar(size=(60, 18)) as (shown, lanes):
         assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
@@ -655,11 +672,13 @@ async def test_the_words_scroll_where_they_do_not_fit() -> None:
         assert "by autogen-orders" not in shown.text
 
 
+@pytest.mark.sweep
 async def test_one_lane_is_counted_as_one() -> None:
     async with calendar(FilledSource([schedule("alone", "0 4 * * *"), location()]), MIDDLE) as (shown, _):
         assert re.search(r"Calendar  1 lane\b", shown.text)
 
 
+@pytest.mark.sweep
 async def test_a_job_takes_no_slot_and_is_in_no_set_that_starts_together() -> None:
     two = [from_builtins(Schedule, ran(name, "0 4 * * *", "02:00:03")) for name in ("early", "early-too")]
     async with calendar(FilledSource([*calm(), *two, prescaled("batch", "0 4 * * *", 5)]), MIDDLE) as (shown, lanes):
@@ -695,6 +714,7 @@ async def test_a_window_is_drawn_and_told_and_can_be_switched_off() -> None:
         await until_beats(shown, lambda: "═" not in hours_of(shown))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
 async def test_the_words_of_the_night_go_on_below_where_a_row_is_free(size: tuple[int, int]) -> None:
     names = [f"a-schedule-with-a-long-name-{number}" for number in range(5)]
@@ -808,6 +828,7 @@ async def test_the_line_of_a_lane_says_that_its_run_does_not_come_while_velero_i
         await until_beats(shown, lambda: "etcd overdue since 03:00" in shown.text)
 
 
+@pytest.mark.sweep
 async def test_the_slots_in_use_reach_to_now_where_nothing_can_be_foreseen() -> None:
     """A silent server has no courses to draw: the page went on asking for them, and never took another look."""
     silent = location(checked="01:00:00", synced="01:00:00")
@@ -873,6 +894,7 @@ async def test_forecasts_that_cannot_be_kept_are_one_message_once() -> None:
         assert len(said()) == 1
 
 
+@pytest.mark.sweep
 async def test_a_server_whose_ranges_failed_is_said_to_be_hard_to_foresee() -> None:
     runs, told = [], []
     for minute in range(0, 50, 5):
@@ -888,6 +910,7 @@ async def test_a_server_whose_ranges_failed_is_said_to_be_hard_to_foresee() -> N
         await shown.until(lambda: "Forecast 0 of the last 8 runs ended" in shown.text)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("number", "said"), [(40, "▌non-admin, 40 nab "), (140, "▌140 nab ")])
 async def test_the_number_of_those_that_share_a_lane_is_not_cut(number: int, said: str) -> None:
     tenants = [

@@ -44,6 +44,7 @@ async def test_wide_says_which_columns_went_for_the_further_ones() -> None:
         assert "hidden: " not in shown.text
 
 
+@pytest.mark.sweep
 async def test_a_large_terminal_has_all_columns_and_gives_nothing_up() -> None:
     async with screen(size=LARGE) as shown:
         await shown.press("4")
@@ -54,6 +55,7 @@ async def test_a_large_terminal_has_all_columns_and_gives_nothing_up() -> None:
         assert "hidden: " not in shown.text
 
 
+@pytest.mark.sweep
 async def test_the_wait_of_a_schedule_is_that_of_its_next_run() -> None:
     names = ("w1", "w2", "w3", "w4")
     past = [
@@ -70,6 +72,7 @@ async def test_the_wait_of_a_schedule_is_that_of_its_next_run() -> None:
         assert [row[at - 1 : at + 4].strip() for row in rows] == ["", "10m", "20m", "30m"]
 
 
+@pytest.mark.sweep
 async def test_a_name_that_does_not_fit_loses_year_and_seconds_of_its_stamp_before_its_own_letters() -> None:
     names = ("metrics-hourly-20261115013503", "warehouse-nightly-20261115013503", "short-20261115013503")
     runs = [backup(name, started="01:35:03", ended="01:36:03") for name in names]
@@ -113,6 +116,7 @@ async def test_the_meaning_of_a_cron_expression_has_a_column_where_there_is_room
         assert "every 30 min" in next(line for line in shown.lines if "cassandra" in line)
 
 
+@pytest.mark.sweep
 async def test_a_paused_schedule_without_room_for_its_next_run_says_paused_and_no_half_of_it() -> None:
     async with screen() as shown:
         await shown.press("2")

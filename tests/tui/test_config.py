@@ -236,6 +236,7 @@ async def test_a_log_of_production_is_asked_for_by_its_name_once(
         assert "downloadrequests" in at.writes[0]
 
 
+@pytest.mark.sweep
 async def test_sentences_name_the_keys_of_the_file(tmp_path: Path) -> None:
     keys = "keys: {relist: f5, wide: f6, clear-marks: f7, all-namespaces: f8, acknowledged: f9}\n"
     async with configured(tmp_path, f"page: backups\n{keys}") as shown:

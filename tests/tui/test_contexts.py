@@ -68,6 +68,7 @@ async def dashboard(boxes: TwoBoxes) -> AsyncIterator[tuple[Screen, Session]]:
         yield shown, session
 
 
+@pytest.mark.sweep
 async def test_another_context_is_watched_with_its_data_movements(tmp_path: Path) -> None:
     async with two_boxes(tmp_path) as boxes:
         session = boxes.session()

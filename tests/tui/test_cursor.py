@@ -46,12 +46,14 @@ async def test_a_filter_that_is_left_keeps_the_cursor_on_its_object() -> None:
         assert under_cursor(shown) == chosen
 
 
+@pytest.mark.sweep
 async def test_after_only_problems_the_cursor_is_on_the_first_of_them() -> None:
     async with screen() as shown:
         await shown.press("2", "G", "ctrl+z")
         assert under_cursor(shown) == shown.names()[0]
 
 
+@pytest.mark.sweep
 async def test_after_a_sort_the_top_is_in_sight_and_under_the_cursor() -> None:
     async with screen(FilledSource(troubled(), ("eu", "us")), size=(80, 16)) as shown:
         await shown.press("7")
@@ -80,6 +82,7 @@ async def test_in_the_calendar_the_cursor_is_on_the_first_match() -> None:
         assert page.subject() == page.timeline.order[0]  # type: ignore[attr-defined]
 
 
+@pytest.mark.sweep
 async def test_until_a_key_is_pressed_there_the_cursor_is_on_the_first_row_while_the_rows_sort_themselves() -> None:
     async with screen() as shown:
         await shown.press("7")

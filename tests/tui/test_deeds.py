@@ -63,6 +63,7 @@ async def test_every_key_that_the_pane_tells_does_something(tmp_path: Path, monk
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_a_schedule_whose_last_backup_failed_leads_to_that_backup_and_its_logs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,6 +78,7 @@ async def test_a_schedule_whose_last_backup_failed_leads_to_that_backup_and_its_
         assert "s pause the marked rows" in _line(at.shown)
 
 
+@pytest.mark.sweep
 async def test_without_a_cluster_to_act_on_only_going_there_is_told() -> None:
     async with screen() as shown:
         rows = shown.table.rows

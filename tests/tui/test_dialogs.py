@@ -319,6 +319,7 @@ async def test_read_only_opens_every_dialog_and_sends_nothing_at_all(
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_a_store_without_a_cluster_offers_no_wishes() -> None:
     async with screen() as shown:
         await shown.press("2")

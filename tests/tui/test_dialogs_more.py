@@ -320,6 +320,7 @@ async def test_the_log_of_a_nab_in_the_administrators_storage_is_the_administrat
         assert at.writes == [f"POST {VELERO}/downloadrequests"]
 
 
+@pytest.mark.sweep
 async def test_who_may_ask_for_no_log_of_a_nab_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("quiet", tmp_path, monkeypatch, user=ONLOOKER) as at:
         await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
@@ -346,6 +347,7 @@ async def test_a_tenant_who_sees_nothing_of_velero_is_told_at_once_why_there_is_
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_the_log_of_a_nab_whose_velero_backup_is_gone_is_not_offered_and_its_key_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

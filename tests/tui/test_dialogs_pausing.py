@@ -139,6 +139,7 @@ async def test_who_has_chosen_a_way_is_led_to_the_knob_that_does_it(
         assert len(at.writes) == 1
 
 
+@pytest.mark.sweep
 async def test_the_dialog_keeps_its_place_whichever_way_is_chosen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +291,7 @@ async def test_a_schedule_that_is_unpaused_under_way_is_not_paused_again(
         assert notes(at, "mail")[PAUSED_UNTIL] == NOTES[PAUSED_UNTIL]
 
 
+@pytest.mark.sweep
 async def test_the_finding_of_a_window_that_is_over_offers_to_extend_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,6 +307,7 @@ async def test_the_finding_of_a_window_that_is_over_offers_to_extend_it(
         assert schedule(at, "mail")["paused"] is True
 
 
+@pytest.mark.sweep
 async def test_the_table_says_of_when_it_is_while_a_field_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -389,6 +392,7 @@ async def test_read_only_shows_forecast_and_line_and_sends_nothing(
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_with_read_only_the_footer_holds_out_no_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("maintenance", tmp_path, monkeypatch, read_only=True) as at:
         await at.go("2", at.key(SCHEDULE, DUE))

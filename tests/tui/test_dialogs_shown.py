@@ -180,6 +180,7 @@ async def test_no_key_reaches_the_page_below_a_dialog(tmp_path: Path, monkeypatc
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_a_toast_is_one_line_the_newest_alone_and_no_window_is_under_it() -> None:
     filled = FilledSource(troubled())
     app = Dashboard(lambda: filled, DisplayOptions(flash=False))

@@ -50,6 +50,7 @@ def unseen(at: Stand) -> Iterator[str]:
             yield f"{one.id}: {seen} of {one.region}"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("asked", "size"),
     [

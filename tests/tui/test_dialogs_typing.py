@@ -286,6 +286,7 @@ async def test_choices_are_turned_with_arrows_and_space_and_enter_leads_to_the_a
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_what_cannot_be_undone_is_red_and_says_what_it_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

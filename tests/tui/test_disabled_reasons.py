@@ -39,6 +39,7 @@ def test_the_palette_lists_what_can_be_done_elsewhere() -> None:
     assert elsewhere == {f"do {action.id}" for action in WRITE_ACTIONS}
 
 
+@pytest.mark.sweep
 async def test_a_key_without_effect_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "wiki"))
@@ -53,6 +54,7 @@ async def test_a_key_without_effect_says_why(tmp_path: Path, monkeypatch: pytest
         assert at.shown.app.told[-1][1] == "Restore from it: only for Backup"
 
 
+@pytest.mark.sweep
 async def test_space_on_the_calendar_says_where_schedules_are_marked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,6 +74,7 @@ async def test_a_key_without_a_row_speaks_of_what_the_page_shows(
         assert at.shown.app.told[-1][1] == f"{title}: no row is selected"
 
 
+@pytest.mark.sweep
 async def test_what_describes_an_object_says_that_a_finding_about_the_server_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,6 +86,7 @@ async def test_what_describes_an_object_says_that_a_finding_about_the_server_has
             assert [told for _, told in at.shown.app.told] == ["No single object is selected"]
 
 
+@pytest.mark.sweep
 async def test_the_key_that_fetches_results_says_why_a_waiting_backup_has_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -109,6 +113,7 @@ async def test_keys_that_need_a_copy_are_not_offered_where_all_are_out_of_reach(
             assert at.shown.app.told[-1][1].startswith(f"{title}: all its copies are in ")
 
 
+@pytest.mark.sweep
 async def test_results_are_not_offered_of_a_nab_that_velero_has_no_backup_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

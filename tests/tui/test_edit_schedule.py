@@ -61,6 +61,7 @@ async def test_a_schedule_is_edited_after_e_and_exactly_what_is_shown_is_sent(
         assert at.shown.faults == []
 
 
+@pytest.mark.sweep
 async def test_in_triage_e_edits_the_schedule_and_x_asks_for_the_results_of_its_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

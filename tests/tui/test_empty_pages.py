@@ -77,6 +77,7 @@ async def test_an_empty_queue_tells_which_run_is_next() -> None:
         assert re.search(r"Next: \S+ in \d+ \w+", shown.text)
 
 
+@pytest.mark.sweep
 async def test_an_empty_queue_lists_what_has_ended_in_the_last_hour() -> None:
     bad = backup("bad", "Failed", started="02:20:00", ended="02:21:00")
     good = [backup(f"good-{number}", started="02:10:00", ended="02:12:30") for number in range(29)]

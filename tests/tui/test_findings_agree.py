@@ -15,6 +15,7 @@ from foretop_core.models.kinds import BACKUP
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionState
 from foretop_core.rules.triage import Thresholds, triage
 from foretop_core.session import Session
+from tests.examples import sampled
 from tests.settled_scenes import SCENE_NAMES, settled
 from tests.tui.fake_source import FilledSource
 
@@ -44,19 +45,13 @@ def shown(source: FilledSource) -> list[str]:
 
 _LATE = {name: _BUSY if name == "default" else _HOUR for name in SCENE_NAMES}
 _SOON = timedelta(minutes=2)
-_TIMES = [
-    pytest.param(name, passed, marks=[] if (passed is _SOON) is (name == "default") else [pytest.mark.sweep])
-    for name in SCENE_NAMES
-    for passed in (_SOON, _LATE[name])
-]
-"""Each scene in each run of the tests, after two minutes or when it has gone on for long; both in the sweeps."""
+_TIMES = [("default", _HOUR), *((name, passed) for name in SCENE_NAMES for passed in (_SOON, _LATE[name]))]
+_EACH_RUN = (("default", _SOON), ("maintenance", _HOUR), ("nonadmin-status", _HOUR), ("outage", _HOUR))
 
 
-@pytest.mark.parametrize(
-    ("name", "passed"), [*_TIMES, pytest.param("default", _HOUR, marks=pytest.mark.sweep, id="default-hour")]
-)
-def test_the_command_line_prints_the_findings_that_triage_shows(name: str, passed: timedelta) -> None:
-    source = source_of(name, passed)
+@pytest.mark.parametrize("when", sampled(_TIMES, *_EACH_RUN), ids=lambda when: f"{when[0]} after {when[1]}")
+def test_the_command_line_prints_the_findings_that_triage_shows(when: tuple[str, timedelta]) -> None:
+    source = source_of(*when)
     assert printed(source) == shown(source)
 
 

@@ -43,6 +43,7 @@ async def test_in_the_primer_the_footer_follows_the_field() -> None:
         assert isinstance(shown.app.screen, CommandPalette)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("key", ["question_mark", "colon", "m"])
 async def test_under_a_window_no_key_of_the_page_is_told(key: str) -> None:
     async with screen() as shown:
@@ -53,6 +54,7 @@ async def test_under_a_window_no_key_of_the_page_is_told(key: str) -> None:
         assert shown.footer == before
 
 
+@pytest.mark.sweep
 async def test_where_tenants_are_the_footer_offers_to_delete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("nonadmin-status", tmp_path, monkeypatch) as at:
         await at.shown.press("3")

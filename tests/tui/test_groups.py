@@ -53,6 +53,7 @@ async def test_each_namespace_has_a_head_that_counts_its_rows(size: tuple[int, i
         assert "NAMESPACE" in shown.text
 
 
+@pytest.mark.sweep
 async def test_more_groups_than_fit_are_an_overview_first() -> None:
     async with screen(FilledSource(_many(80))) as shown:
         await shown.press("3", "down", "b")
@@ -74,6 +75,7 @@ async def test_the_cursor_stays_on_its_object_into_groups_and_out_again() -> Non
         assert shown.table.cursor == orders
 
 
+@pytest.mark.sweep
 async def test_nothing_can_be_done_to_a_head_but_folding_and_marking() -> None:
     async with screen() as shown:
         await shown.press("3", "b", "home")
@@ -88,6 +90,7 @@ async def test_nothing_can_be_done_to_a_head_but_folding_and_marking() -> None:
         assert shown.page == "nonadmin"
 
 
+@pytest.mark.sweep
 async def test_enter_folds_a_group_and_opens_it_again() -> None:
     async with screen() as shown:
         await shown.press("3", "b", "home", "down", "down", "enter")
@@ -174,6 +177,7 @@ async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
         assert shown.table.strips_made == made
 
 
+@pytest.mark.sweep
 async def test_rows_that_come_in_before_it_do_not_move_the_cursor() -> None:
     async with screen(FilledSource([*calm(), *_many(200)])) as shown:
         await shown.press("3", "b", *["down"] * 30)

@@ -55,6 +55,7 @@ async def test_where_velero_is_not_installed_the_header_says_so() -> None:
         assert "API ●  Velero ✗ not installed" in shown.status
 
 
+@pytest.mark.sweep
 async def test_a_cluster_that_was_never_reached_is_not_stale() -> None:
     source = FilledSource([])
     for kind in KINDS:
@@ -172,6 +173,7 @@ def test_many_clusters_are_counted_together() -> None:
     assert "slots 12/12" in line
 
 
+@pytest.mark.sweep
 async def test_what_is_not_all_seen_is_not_well() -> None:
     async with screen(FilledSource(calm())) as shown:
         assert shown.lines[0].startswith(" prod-eu ●  ")

@@ -48,6 +48,7 @@ async def test_keys_keep_their_order_where_the_machine_was_busy_for_long(monkeyp
         assert shown.names() == ["etcd-hourly"]
 
 
+@pytest.mark.sweep
 async def test_the_tab_of_a_page_is_lit_before_its_rows_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     lit: list[str] = []
     monkeypatch.setattr("foretop.main_screen.main_screen._MANY_OBJECTS", 0)
@@ -63,6 +64,7 @@ async def test_the_tab_of_a_page_is_lit_before_its_rows_are_made(monkeypatch: py
     assert lit == ["3", "NonAdmin", "7", "Backups"]
 
 
+@pytest.mark.sweep
 async def test_a_filter_narrows_as_it_is_typed_and_one_escape_brings_everything_back() -> None:
     async with screen() as shown:
         await shown.press("2", "slash", *"hourly")
@@ -82,6 +84,7 @@ async def test_enter_keeps_the_filter_and_gives_the_keys_back_to_the_table() -> 
         assert len(shown.names()) == 6
 
 
+@pytest.mark.sweep
 async def test_a_filter_that_cannot_be_read_says_so_and_keeps_the_rows() -> None:
     async with screen() as shown:
         await shown.press("2", "slash", *"-l")
@@ -89,6 +92,7 @@ async def test_a_filter_that_cannot_be_read_says_so_and_keeps_the_rows() -> None
         assert any("-l needs a label selector after it" in line for line in shown.lines)
 
 
+@pytest.mark.sweep
 async def test_every_column_can_be_asked_for_by_the_name_that_stands_above_it() -> None:
     async with screen(size=LARGE) as shown:
         for tab in TABLES:
@@ -105,6 +109,7 @@ async def test_every_column_can_be_asked_for_by_the_name_that_stands_above_it() 
                 assert 0 < len(rows.table) <= len(every), f"{title}:{cell} finds nothing"
 
 
+@pytest.mark.sweep
 async def test_a_field_that_is_not_there_is_named_although_its_letters_fitted_nothing() -> None:
     async with screen() as shown:
         await shown.press("3", "slash", *"status")
@@ -118,6 +123,7 @@ async def test_a_field_that_is_not_there_is_named_although_its_letters_fitted_no
         assert "no field" not in shown.text
 
 
+@pytest.mark.sweep
 async def test_a_phase_is_found_while_it_is_typed() -> None:
     async with screen() as shown:
         await shown.press("3", "slash", *"phase:")
@@ -163,6 +169,7 @@ async def test_all_that_is_shown_is_marked_at_once_and_the_frame_counts_it() -> 
         assert not shown.table.rows.filter_text
 
 
+@pytest.mark.sweep
 async def test_a_terminal_without_our_signs_cuts_a_name_with_a_tilde() -> None:
     async with screen(display_options=DisplayOptions(flash=False, ascii=True)) as shown:
         await shown.press("7")
@@ -176,6 +183,7 @@ async def test_a_range_is_marked_from_the_last_mark_to_the_cursor() -> None:
         assert {key.name for key in shown.table.marked} == set(shown.names()[:4])
 
 
+@pytest.mark.sweep
 async def test_a_capital_letter_sorts_by_its_column_and_again_the_other_way() -> None:
     async with screen() as shown:
         await shown.press("7", "N")
@@ -205,6 +213,7 @@ async def test_the_letters_of_k9s_sort_by_the_same_in_every_view() -> None:
             await shown.press("escape")
 
 
+@pytest.mark.sweep
 async def test_the_arrow_points_the_way_that_the_values_run() -> None:
     async with screen() as shown:
         await shown.press("7", "A")
@@ -215,6 +224,7 @@ async def test_the_arrow_points_the_way_that_the_values_run() -> None:
         assert "BACKUP↑" in shown.text
 
 
+@pytest.mark.sweep
 async def test_what_waits_and_what_runs_come_before_what_has_ended() -> None:
     async with screen() as shown:
         await shown.press("7", "A")
@@ -252,6 +262,7 @@ async def test_only_what_is_faulty_and_all_again() -> None:
         assert len(shown.names()) == 6
 
 
+@pytest.mark.sweep
 async def test_wide_shows_columns_that_a_small_terminal_hides() -> None:
     async with screen() as shown:
         await shown.press("2")
@@ -295,6 +306,7 @@ async def test_the_palette_finds_actions_by_what_they_do() -> None:
         await shown.until(lambda: shown.names() == ["broken", "etcd-hourly"])
 
 
+@pytest.mark.sweep
 async def test_clusters_whose_names_end_differently_are_told_apart_at_80_columns() -> None:
     async with screen(FilledSource(troubled(), ("minicluster", "minicluster2"))) as shown:
         for page in ("1", "2"):
@@ -321,6 +333,7 @@ async def test_the_palette_tells_what_an_upgrade_of_velero_changes() -> None:
         assert "schedules" in shown.text
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", sampled((SMALL, MIDDLE, LARGE), SMALL))
 async def test_palette_and_help_cut_no_text(size: tuple[int, int]) -> None:
     async with screen(size=size) as shown:
@@ -336,6 +349,7 @@ async def test_colon_q_quits() -> None:
         await shown.until(lambda: not shown.app.is_running or shown.app._exit)
 
 
+@pytest.mark.sweep
 async def test_q_leads_out_of_the_detail_and_then_out_of_foretop() -> None:
     async with screen() as shown:
         await shown.press("2", "enter")
@@ -384,6 +398,7 @@ async def test_ctrl_c_quits_where_no_window_is_open() -> None:
         assert shown.app._exit
 
 
+@pytest.mark.sweep
 async def test_the_help_lists_every_key_that_works_here() -> None:
     async with screen(size=LARGE) as shown:
         await shown.press("2")
@@ -421,6 +436,7 @@ async def test_enter_opens_the_object_and_its_sections_follow_the_arrows() -> No
         assert shown.page == "nonadmin"
 
 
+@pytest.mark.sweep
 async def test_opening_an_object_and_leaving_it_moves_nothing_in_the_table() -> None:
     async with screen(size=(80, 20)) as shown:
         await shown.press("7", *["down"] * 4)
@@ -451,6 +467,7 @@ async def test_a_table_that_is_small_for_a_moment_comes_back_as_it_was() -> None
         await shown.until(lambda: shown.names() == before)
 
 
+@pytest.mark.sweep
 async def test_y_and_d_lead_from_the_table_straight_to_their_section() -> None:
     async with screen() as shown:
         await shown.press("2", "y")
@@ -484,6 +501,7 @@ async def test_jumping_from_a_finding_leads_to_the_culprit_first() -> None:
         assert shown.table.cursor == shown.source.key(BACKUP, "velero", "etcd-hourly-20261115010003")
 
 
+@pytest.mark.sweep
 async def test_back_after_a_jump_leads_to_where_it_came_from() -> None:
     async with screen() as shown:
         await shown.press("3")
@@ -558,6 +576,7 @@ async def test_to_and_fro_works_on_the_longest_of_days() -> None:
         assert shown.page == "schedules"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("way", "chosen"), [(("colon", "down"), "pods"), (("ctrl+s", "down"), "JSON")])
 async def test_what_is_chosen_in_a_list_is_seen_by_reverse_video(way: tuple[str, ...], chosen: str) -> None:
     async with screen() as shown:
@@ -566,12 +585,14 @@ async def test_what_is_chosen_in_a_list_is_seen_by_reverse_video(way: tuple[str,
         assert chosen in lit
 
 
+@pytest.mark.sweep
 async def test_the_caret_is_seen_without_colours_too() -> None:
     async with screen() as shown:
         await shown.press("2", "slash", "a", "left")
         assert [segment.text for segment in shown.lit[2]] == ["a"]
 
 
+@pytest.mark.sweep
 async def test_the_footer_forgets_a_filter_that_was_opened_and_left() -> None:
     async with screen() as shown:
         await shown.press("2", "slash")
@@ -625,6 +646,7 @@ async def test_full_screen_leaves_the_table_alone_and_escape_brings_the_frame_ba
         assert "prod-eu" in shown.text
 
 
+@pytest.mark.sweep
 async def test_list_again_retries_watches_that_wait() -> None:
     async with screen() as shown:
         await shown.press("ctrl+r")
@@ -697,6 +719,7 @@ async def test_a_filter_typed_before_the_session_is_there_holds_once_it_is() -> 
         assert shown.names() == ["etcd-hourly", "sales-hourly"]
 
 
+@pytest.mark.sweep
 async def test_the_frame_of_a_wide_page_has_its_corners_and_its_title_before_it_has_rows() -> None:
     source, may_open = FilledSource(troubled()), threading.Event()
 

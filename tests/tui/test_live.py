@@ -84,6 +84,7 @@ async def test_the_cursor_stays_on_its_object_when_rows_come_in_before_it() -> N
         assert [row.key for row in shown.table.window].index(held) == line
 
 
+@pytest.mark.sweep
 async def test_the_neighbour_takes_the_cursor_of_an_object_that_goes() -> None:
     async with screen() as shown:
         await shown.press("2", "down", "down")
@@ -133,6 +134,7 @@ async def test_an_open_object_is_told_anew_as_it_changes() -> None:
         assert "phase: InProgress → Finalizing" in shown.text
 
 
+@pytest.mark.sweep
 async def test_a_schedule_that_becomes_overdue_turns_up_in_triage() -> None:
     async with screen(FilledSource(calm())) as shown:
         assert "No problems." in shown.text
@@ -168,6 +170,7 @@ async def test_a_tab_without_its_objects_says_why(state: WatchState, words: str)
         assert words in " ".join(shown.text.split())
 
 
+@pytest.mark.sweep
 async def test_nothing_wrong_is_not_said_where_something_was_not_seen() -> None:
     source = FilledSource(calm())
     source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.FORBIDDEN, NOW))
@@ -176,6 +179,7 @@ async def test_nothing_wrong_is_not_said_where_something_was_not_seen() -> None:
         assert "Not visible: Backup (not allowed)" in shown.text
 
 
+@pytest.mark.sweep
 async def test_a_long_list_shows_how_far_it_has_come_while_its_rows_come_in() -> None:
     source = FilledSource(troubled())
     source.store.health.report(
@@ -190,6 +194,7 @@ async def test_a_long_list_shows_how_far_it_has_come_while_its_rows_come_in() ->
         assert "of 2,000" not in shown.text
 
 
+@pytest.mark.sweep
 async def test_nothing_is_judged_while_the_first_lists_come_in() -> None:
     source = FilledSource(troubled())
     source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.SYNCING, NOW, seen=3, expected=14))
@@ -207,6 +212,7 @@ async def test_nothing_is_judged_while_the_first_lists_come_in() -> None:
         await shown.until(is_told)
 
 
+@pytest.mark.sweep
 async def test_rows_stay_on_the_screen_while_the_server_is_away() -> None:
     async with screen() as shown:
         await shown.press("2")

@@ -94,6 +94,7 @@ def test_a_key_whose_words_are_longer_than_a_line_begins_one_of_its_own(cells: i
     assert second.startswith("p x x x")
 
 
+@pytest.mark.sweep
 async def test_a_step_with_a_long_name_stands_apart_from_its_time() -> None:
     made = [condition("Accepted", "True", "BackupAccepted"), condition("Queued", "True", "BackupScheduled")]
     ended = {"phase": "PartiallyFailed", "completionTimestamp": "2026-11-15T02:05:00Z"}

@@ -115,6 +115,7 @@ def compare_due_counts(then: Moment) -> None:
             assert render(finding.what, then.now).endswith(f", {late} overdue" if late else " paused")
 
 
+@pytest.mark.sweep
 def test_a_run_that_is_due_while_the_storage_hangs_is_said_to_be_created() -> None:
     before = moment("outage", timedelta(minutes=2))
     shown = before.shown("schedules")
@@ -177,6 +178,7 @@ def compare_failures_left_out(then: Moment) -> None:
             assert is_left_out is (snapshot.ref(entry.item) not in found), entry.item.name
 
 
+@pytest.mark.sweep
 def test_an_approval_that_is_missing_is_the_administrator_s_to_give() -> None:
     then = moment("default", TIMES[0])
     shown = then.shown("nonadmin")
@@ -231,7 +233,7 @@ def compare_tenant_places(then: Moment) -> None:
 
 
 @pytest.mark.parametrize("passed", sampled(TIMES, TIMES[0]), ids=str)
-@pytest.mark.parametrize("name", SCENE_NAMES)
+@pytest.mark.parametrize("name", sampled(SCENE_NAMES, "maintenance", "nonadmin-status", "outage"))
 def test_every_place_says_the_same(name: str, passed: timedelta) -> None:
     """One test for a scene and a time, because making the scene is what takes long."""
     then = moment(name, passed)

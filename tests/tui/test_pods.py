@@ -65,6 +65,7 @@ async def test_the_log_of_a_pod_opens_at_its_end_and_its_keys_fit(
         assert lines.top > 0
 
 
+@pytest.mark.sweep
 async def test_a_log_that_fits_is_shown_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("dead", tmp_path, monkeypatch) as at:
         await command(at, "pods")
@@ -82,6 +83,7 @@ async def test_who_may_not_list_pods_is_told_which_permission_is_missing(
         await at.see("you need permission to list and watch pods in openshift-adp")
 
 
+@pytest.mark.sweep
 async def test_movements_show_the_time_left_of_each_volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("volumes", tmp_path, monkeypatch) as at:
         await command(at, "movements")

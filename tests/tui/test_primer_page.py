@@ -53,6 +53,7 @@ async def test_what_is_typed_takes_the_place_of_the_old_text() -> None:
         assert value(shown, "expression") == "@hourl"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
 async def test_the_example_of_the_sketch_appears_as_it_is_typed(size: tuple[int, int]) -> None:
     async with screen(FilledSource(night()), size) as shown:
@@ -72,6 +73,7 @@ async def test_the_example_of_the_sketch_appears_as_it_is_typed(size: tuple[int,
         assert shown.faults == []
 
 
+@pytest.mark.sweep
 async def test_nothing_is_focused_on_arrival_and_every_key_of_the_frame_works() -> None:
     async with screen(FilledSource(night())) as shown:
         await shown.press("6")
@@ -123,6 +125,7 @@ async def test_no_key_of_text_entry_is_taken_away() -> None:
         assert not shown.app._exit
 
 
+@pytest.mark.sweep
 async def test_a_mistake_is_pointed_at_and_goes_away_when_it_is_mended() -> None:
     async with screen(FilledSource(night())) as shown:
         await pasted(shown, "0 0 31 2,13 *")
@@ -202,12 +205,14 @@ async def test_escape_leads_back_to_where_p_came_from() -> None:
         assert shown.page == "schedules"
 
 
+@pytest.mark.sweep
 async def test_what_cannot_be_primed_says_why() -> None:
     async with screen(FilledSource(night())) as shown:
         await pasted(shown, "@every 1h")
         assert "it counts from its last run" in shown.text
 
 
+@pytest.mark.sweep
 async def test_a_zone_in_the_expression_is_that_of_the_times_and_of_the_warning() -> None:
     async with screen(FilledSource(night()), MIDDLE) as shown:
         await pasted(shown, "CRON_TZ=Asia/Tokyo 30 12 * * *")
@@ -218,6 +223,7 @@ async def test_a_zone_in_the_expression_is_that_of_the_times_and_of_the_warning(
         assert "Europe/Berlin has daylight saving" in shown.text
 
 
+@pytest.mark.sweep
 async def test_the_zone_that_was_asked_for_is_that_of_the_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Dashboard, "my_zone", ZoneInfo("Asia/Tokyo"))
     async with screen(FilledSource(night())) as shown:
@@ -237,6 +243,7 @@ async def test_a_long_answer_scrolls() -> None:
         assert "Primed" in shown.text
 
 
+@pytest.mark.sweep
 async def test_without_line_drawing_everything_is_ascii() -> None:
     async with screen(FilledSource(night()), display_options=DisplayOptions(ascii=True, flash=False)) as shown:
         await pasted(shown, "0 * * * 5")

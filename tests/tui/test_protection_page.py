@@ -34,6 +34,7 @@ NO_NAMESPACES = User(
 )
 
 
+@pytest.mark.sweep
 async def test_each_namespace_says_whether_it_can_be_brought_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +101,7 @@ def test_the_pane_names_the_backup_that_is_on_its_way_with_its_place() -> None:
     assert "".join(piece.text for piece in line.spans).startswith("shop-daily-2, 1st in the queue")
 
 
+@pytest.mark.sweep
 async def test_who_may_not_list_namespaces_reads_that_some_may_be_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,6 +212,7 @@ async def test_until_the_namespaces_are_listed_the_dialog_says_that_it_looks(
         assert "not allowed" not in at.shown.text
 
 
+@pytest.mark.sweep
 async def test_a_namespace_without_a_copy_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
@@ -250,6 +253,7 @@ async def test_deleting_all_copies_of_a_namespace_at_once_says_so_before_all_els
         assert "Together they are" not in at.shown.text
 
 
+@pytest.mark.sweep
 async def test_a_copy_is_chosen_by_its_date_and_its_age_is_said_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +265,7 @@ async def test_a_copy_is_chosen_by_its_date_and_its_age_is_said_once(
         assert at.shown.text.count(" old") == 1
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
 async def test_while_velero_is_away_the_page_says_that_nothing_is_restored(size: tuple[int, int]) -> None:
     for scene, words in (("dead", "Velero is back"), ("outage", "the storage responds")):

@@ -184,6 +184,7 @@ def test_a_remedy_has_the_zone_that_triage_tells_it_in() -> None:
     assert told == state.render_context_of(found).text(found.remedy)
 
 
+@pytest.mark.sweep
 async def test_z_changes_the_times_of_foretop_and_not_those_of_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Dashboard, "my_zone", BERLIN)
     async with screen(FilledSource(quoting()), MIDDLE) as shown:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+import pytest
+
 from foretop.dialogs.help_screen import help_text
 from foretop.pages.primer_page import primer_pane
 from foretop.panes.detail_sections import SECTIONS, sections_of
@@ -36,6 +38,7 @@ async def test_the_text_of_an_object_is_searched() -> None:
         assert shown.app.main_screen.current == "schedules"
 
 
+@pytest.mark.sweep
 async def test_the_end_of_the_help_is_one_key_away() -> None:
     async with screen() as shown:
         await shown.press("3", "question_mark")

@@ -54,6 +54,7 @@ def test_forty_cells_have_what_a_row_is_about_and_how_it_is(
     assert slots[-1].x + slots[-1].width <= _AT_40
 
 
+@pytest.mark.sweep
 async def test_triage_says_at_forty_by_twelve_what_is_wrong_with_the_finding_under_the_cursor() -> None:
     async with screen(size=TINY) as shown:
         await shown.settle()
@@ -104,6 +105,7 @@ async def test_forty_cells_show_which_section_of_how_many_is_open() -> None:
         assert "─ Overview Events Changes Describe YAML" in shown.lines[3]
 
 
+@pytest.mark.sweep
 async def test_a_page_takes_no_room_before_it_is_the_one_on_the_screen() -> None:
     async with screen() as shown:
         await shown.settle()
@@ -173,6 +175,7 @@ def test_a_wider_line_has_a_longer_chart() -> None:
     assert _text(_chart(objects, 9)[-1]).rstrip() == "    └────"
 
 
+@pytest.mark.sweep
 async def test_a_schedule_whose_backups_are_not_visible_is_not_said_to_have_made_none() -> None:
     async with screen(FilledSource([schedule("etcd", "0 * * * *", last="02:00:03")])) as shown:
         await shown.press("2")
@@ -185,6 +188,7 @@ def _text(line: Line) -> str:
     return "".join(piece.text for piece in line)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("size", "is_told"), [((80, 40), False), (MIDDLE, True), (LARGE, True)])
 async def test_from_120_columns_on_the_queue_tells_what_has_ended_in_the_last_hour(
     size: tuple[int, int], is_told: bool
@@ -256,6 +260,7 @@ async def test_a_wider_terminal_shows_no_less_of_a_name_and_no_column_fewer_than
                 assert first.keys() <= wider.keys(), (page, first, wider)
 
 
+@pytest.mark.sweep
 async def test_a_large_terminal_has_bars_of_how_long_backups_took_on_the_scale_of_those_in_sight() -> None:
     many: list[Resource] = [
         backup(f"run-{place:03}", started="01:00:00", ended=f"01:{40 if place < 2 else 10}:00") for place in range(100)

@@ -43,6 +43,7 @@ def _of(name: str) -> ObjectRef:
     return ObjectRef("prod-eu", BACKUP.name, "velero", name)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("size", sampled((SMALL, MIDDLE, LARGE), SMALL, MIDDLE))
 async def test_the_runs_have_a_table_with_a_cursor(size: tuple[int, int]) -> None:
     async with screen(FilledSource(_objects()), size=size) as shown:
@@ -129,6 +130,7 @@ async def test_below_a_narrow_table_the_signs_of_the_strip_are_explained() -> No
         assert "Runs " not in shown.pane
 
 
+@pytest.mark.sweep
 async def test_what_triage_says_to_do_stands_on_the_page_of_the_schedule_too() -> None:
     runs = [_run(hour, "PartiallyFailed") for hour in range(3)]
     async with screen(FilledSource([_objects()[0], *runs]), size=LARGE) as shown:
@@ -166,6 +168,7 @@ async def test_every_key_that_a_schedule_s_page_names_works_there(
         await at.shown.sees("What if: metrics-hourly")
 
 
+@pytest.mark.sweep
 async def test_a_nab_s_own_page_and_row_take_the_key_that_its_finding_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS
+from tests.examples import sampled
 from tests.tui.fake_source import FilledSource, calm, troubled
 from tests.tui.pilot import MIDDLE, Screen, screen
 
@@ -33,7 +34,7 @@ def all_rows(shown: Screen) -> list[str]:
     return [row.cells[-1].text for row in shown.table.rows.paint(0, 50)]
 
 
-@pytest.mark.parametrize("digit", ["1", "2", "3", "4", "7"])
+@pytest.mark.parametrize("digit", sampled("12347", *"17"))
 async def test_while_nothing_comes_in_the_rows_stand_still_and_say_as_of_when_they_are(digit: str) -> None:
     async with screen() as shown:
         await shown.press(digit)
@@ -52,6 +53,7 @@ async def test_while_nothing_comes_in_the_rows_stand_still_and_say_as_of_when_th
         assert "the connection was refused" in " ".join(shown.pane.split())
 
 
+@pytest.mark.sweep
 async def test_rows_count_on_when_the_cluster_is_back() -> None:
     async with screen() as shown:
         await shown.press("2")
@@ -65,6 +67,7 @@ async def test_rows_count_on_when_the_cluster_is_back() -> None:
         assert "2h1m" in shown.text, "the age of the last backup"
 
 
+@pytest.mark.sweep
 async def test_one_who_is_signed_out_reads_it_beside_the_cluster_and_the_sentence_below() -> None:
     async with screen() as shown:
         lose(shown.source, WatchState.SIGNED_OUT, LOGIN)
@@ -110,6 +113,7 @@ async def test_a_tab_narrowed_to_a_cluster_that_was_never_seen_says_why_it_is_em
         assert "This cluster is out of reach." in " ".join(shown.text.split())
 
 
+@pytest.mark.sweep
 async def test_kinds_that_a_viewer_may_not_see_are_named_on_triage() -> None:
     async with screen() as shown:
         shown.source.fare(DEPLOYMENT, WatchState.FORBIDDEN)
@@ -132,6 +136,7 @@ async def test_kinds_that_stand_still_are_named_and_their_rows_alone_are_faded()
         assert not any(row.faded for row in shown.table.window)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("seconds", "words"), [(43, "clock 43s slow"), (-14221, "clock 3h57m fast")])
 async def test_a_wrong_local_clock_is_told_in_words(seconds: int, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FilledSource, "skew", lambda _self, _context: timedelta(seconds=seconds))
@@ -141,6 +146,7 @@ async def test_a_wrong_local_clock_is_told_in_words(seconds: int, words: str, mo
         assert f"   local {words}   " in shown.status
 
 
+@pytest.mark.sweep
 async def test_a_calm_page_names_the_kinds_that_it_does_without() -> None:
     async with screen(FilledSource(calm())) as shown:
         shown.source.fare(DEPLOYMENT, WatchState.FORBIDDEN)

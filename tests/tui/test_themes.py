@@ -171,6 +171,7 @@ async def test_a_key_shows_the_next_theme_and_remembers_it(tmp_path: Path, monke
     assert remembered_theme({"XDG_STATE_HOME": str(tmp_path)}) == "dark"
 
 
+@pytest.mark.sweep
 async def test_the_page_behind_a_window_is_faint_and_comes_back_as_it_was() -> None:
     def header(shown: Screen) -> set[str]:
         line = shown.app.screen._compositor.render_strips()[0]
@@ -198,6 +199,7 @@ async def test_a_skin_of_the_file_is_shown_and_taken_up_when_it_changes(
         assert grounds(shown) <= {"", "default"}
 
 
+@pytest.mark.sweep
 async def test_without_colours_a_theme_has_none_to_give(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with screen() as shown:

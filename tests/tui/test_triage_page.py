@@ -35,6 +35,7 @@ async def test_nothing_can_be_written_from_a_finding_about_the_server_itself(
         assert not at.has_dialog
 
 
+@pytest.mark.sweep
 async def test_the_fate_of_what_a_dead_server_was_running_is_told_beside_its_schedule_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,6 +116,7 @@ async def test_a_table_that_does_not_fit_says_which_of_its_rows_are_to_be_seen()
         assert shown.rule.endswith("9–22 of 22")
 
 
+@pytest.mark.sweep
 async def test_with_every_schedule_paused_the_screen_is_not_calm_and_enter_shows_them() -> None:
     window = [schedule(name, "0 * * * *", last="01:00:03", paused=True) for name in ("a", "b", "c")]
     async with screen(FilledSource([location(), *window])) as shown:
@@ -124,6 +126,7 @@ async def test_with_every_schedule_paused_the_screen_is_not_calm_and_enter_shows
         assert shown.page == "schedules"
 
 
+@pytest.mark.sweep
 async def test_header_and_triage_count_what_is_paused_and_overdue_alike() -> None:
     """A run of a minute ago is due, and not overdue yet: neither of them counts it."""
     window = [schedule(name, "0 * * * *", last="01:00:03", paused=True) for name in ("a", "b")]
@@ -228,6 +231,7 @@ async def test_the_pane_below_few_findings_takes_the_lines_that_they_leave_free(
         assert shown.app.main_screen.page.query_one("#pane-box").size.height == lines > 6  # type: ignore[union-attr]
 
 
+@pytest.mark.sweep
 async def test_the_pane_gives_the_lines_back_when_many_findings_come() -> None:
     source = FilledSource([location(), schedule("bad", "61 2 * * *", phase="FailedValidation")])
     async with screen(source, size=SMALL) as shown:
@@ -248,6 +252,7 @@ async def test_the_pane_gives_the_lines_back_when_many_findings_come() -> None:
         assert page.query_one("#pane-box").size.height == 6
 
 
+@pytest.mark.sweep
 async def test_where_rows_come_and_go_the_pane_has_half_of_a_table_that_is_not_needed() -> None:
     """The border stands still while one backup more comes and goes."""
     source = FilledSource([location(), *(backup(f"b{number}") for number in range(3))])

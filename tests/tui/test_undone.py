@@ -55,6 +55,7 @@ async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_i
         assert at.shown.faults == []
 
 
+@pytest.mark.sweep
 async def test_pausing_and_unpausing_by_hand_is_not_told_as_undone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -74,6 +75,7 @@ async def test_pausing_and_unpausing_by_hand_is_not_told_as_undone(
         assert not any("put back" in text for _, text in at.shown.app.told)
 
 
+@pytest.mark.sweep
 async def test_ones_own_unpause_is_not_told_as_undoing_the_pause_where_its_answer_takes_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

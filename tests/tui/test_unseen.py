@@ -82,6 +82,7 @@ async def test_a_cluster_without_oadp_says_so_on_its_tab_alone(tmp_path: Path) -
         assert "No storage locations." in shown.text
 
 
+@pytest.mark.sweep
 async def test_a_cluster_without_velero_says_so_first(tmp_path: Path) -> None:
     kinds = Catalog(kind for kind in load_catalog() if not kind.group.endswith(("velero.io", "openshift.io")))
     storage = InProcessApi(SystemClock(), kinds)

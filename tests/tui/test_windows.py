@@ -49,6 +49,7 @@ async def test_a_window_that_has_overrun_is_resumed_from_triage_with_one_key(
         assert is_paused(at, "wiki")
 
 
+@pytest.mark.sweep
 async def test_the_key_of_a_window_is_told_for_its_own_schedules_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ async def test_z_goes_from_utc_to_mine_to_the_expressions_and_round_again(monkey
             assert shown.app.told[-1][1].startswith(said)
 
 
+@pytest.mark.sweep
 async def test_backups_start_in_the_zone_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     async with _in_berlin(monkeypatch) as shown:
         await shown.press("7")

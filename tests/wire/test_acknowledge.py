@@ -102,6 +102,7 @@ def test_with_read_only_one_s_own_acknowledgement_is_still_kept(foretop: Foretop
     assert foretop("unacknowledge", NIGHTLY, "--read-only") == 0
 
 
+@pytest.mark.sweep
 def test_a_finding_about_no_object_can_be_known_to_oneself_only(
     foretop: Foretop, capsys: pytest.CaptureFixture[str]
 ) -> None:

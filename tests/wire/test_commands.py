@@ -127,6 +127,7 @@ def test_not_everything_seen_is_told_apart_from_nothing_wrong(
     assert json.loads(capsys.readouterr().out)["notSeen"] != []
 
 
+@pytest.mark.sweep
 def test_the_doctor_finds_all_there(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["doctor", "--kubeconfig", config, "-o", "json"]) == 0
     checks = {item["about"]: item for item in json.loads(capsys.readouterr().out)["items"]}
@@ -136,6 +137,7 @@ def test_the_doctor_finds_all_there(config: str, capsys: pytest.CaptureFixture[s
     assert "--schedule-skip-immediately=true, --concurrent-backups=2" in checks["Velero"]["found"]
 
 
+@pytest.mark.sweep
 def test_the_doctor_names_the_right_that_is_missing(
     box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,6 +150,7 @@ def test_the_doctor_names_the_right_that_is_missing(
     assert "list and watch on backupstoragelocations.velero.io" in storage["remedy"]
 
 
+@pytest.mark.sweep
 def test_the_doctor_asks_for_no_right_to_a_deployment_that_does_not_exist(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -238,6 +238,7 @@ async def test_a_refusal_of_the_server_is_the_line_of_its_kind_alone() -> None:
     assert of(found, "create nonadminbackups.oadp.openshift.io") == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("named", "where"),
     [
@@ -256,6 +257,7 @@ async def test_velero_is_looked_for_where_a_person_says(named: NamespaceSelectio
     assert [told for _, told, _ in actions] == [f"allowed in {name}: you can pause schedules" for name in where]
 
 
+@pytest.mark.sweep
 async def test_without_a_velero_rights_are_checked_in_the_namespace_of_the_context() -> None:
     api = cluster()
     api.may = lambda wanted: wanted["verb"] != "patch"
@@ -368,6 +370,7 @@ async def test_how_a_server_reads_cron_is_shown_with_what_an_upgrade_changes(
     ]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("answer", "line"),
     [
@@ -381,6 +384,7 @@ async def test_the_limits_of_the_node_agents_have_a_line(answer: int, line: tupl
     assert await about("node agents", api) == [(line[0], told, "")]
 
 
+@pytest.mark.sweep
 async def test_an_upgrade_is_judged_for_each_server_by_its_own_schedules() -> None:
     old = "velero/velero:v1.14.0"
     api = cluster(velero("team-a", old), velero("velero", old))
@@ -389,6 +393,7 @@ async def test_an_upgrade_is_judged_for_each_server_by_its_own_schedules() -> No
     assert found == ["0 of 0 schedules", "1 of 2 schedules"]
 
 
+@pytest.mark.sweep
 async def test_the_evidence_for_cron_is_read_by_name_where_only_some_objects_tell() -> None:
     api = cluster(velero("velero"))
     api.answers[SCHEDULES.format("velero")] = {**listed(SCHEDULE), "items": None}

@@ -239,6 +239,7 @@ LOG = b'level=info msg="Job shop/b is complete - skipping"\n'
 TIMES = {"startTimestamp": "2026-11-15T02:30:00Z", "completionTimestamp": "2026-11-15T02:34:10Z"}
 
 
+@pytest.mark.sweep
 async def test_what_came_back_is_counted_and_jobs_that_had_ended_are_not_missed(tmp_path: Path) -> None:
     came = {"apps/v1/Deployment": [f"{INTO}/web(created)"], "batch/v1/Job": [f"{INTO}/a(created)"]}
     held = {"BackupResourceList": IN_BACKUP, "RestoreResourceList": came, "RestoreLog": LOG}
@@ -268,6 +269,7 @@ async def test_the_log_is_read_only_where_jobs_are_missing(
         assert report.failed == ""
 
 
+@pytest.mark.sweep
 async def test_what_is_short_names_the_quota_in_the_copy(tmp_path: Path) -> None:
     quota = {**plain("ResourceQuota", "small", INTO), "spec": {"hard": {"pods": "0"}}}
     objects = (plain("Namespace", INTO), quota, its_restore("Completed"))

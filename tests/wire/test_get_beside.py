@@ -27,6 +27,7 @@ OBJECTS = [
 ]
 
 
+@pytest.mark.sweep
 def test_get_and_report_tell_the_same_start_and_the_servers_default(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

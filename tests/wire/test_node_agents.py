@@ -106,6 +106,7 @@ OBJECTS = [
 FEW = User("few", (Rule(("get", "list", "watch"), ("velero.io",), ("*",)),))
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("user", "told"),
     [("admin", "worker-1 moves volume big of running, one at a time"), ("few", "worker-1 moves volume big of running")],

@@ -99,6 +99,7 @@ def test_who_may_not_list_pods_is_told_so(
 DOWN = {**VELERO, "status": {"replicas": 1, "unavailableReplicas": 1}}
 
 
+@pytest.mark.sweep
 def test_the_crash_of_a_server_that_is_down_is_in_its_finding_where_pods_may_be_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -152,6 +152,7 @@ def test_the_version_given_decides_how_the_schedule_is_read(
     assert "readings" not in after
 
 
+@pytest.mark.sweep
 def test_the_report_on_a_cluster_and_on_a_file_take_it_too(
     config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -176,6 +176,7 @@ def test_the_reason_of_a_refused_backup_is_a_column(config: str, capsys: pytest.
     assert refused.endswith("InvalidBackupSpec: no such location")
 
 
+@pytest.mark.sweep
 def test_a_schedule_is_described_with_its_template(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     told = printed(config, capsys, "describe", "schedule", "velero/whole")
     for label, text in (

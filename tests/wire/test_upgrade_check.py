@@ -51,6 +51,7 @@ def cron_line(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, 
     return line  # type: ignore[no-any-return]
 
 
+@pytest.mark.sweep
 def test_the_release_of_a_cluster_is_found_and_its_changes_told(
     config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,6 +85,7 @@ def test_the_doctor_says_which_dialect_and_why_and_what_the_newest_changes(
     assert "upgrade-check" in line["remedy"]
 
 
+@pytest.mark.sweep
 def test_the_doctor_takes_a_given_version_over_the_image_and_names_the_contradiction(
     config: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
