@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pyte
-from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.segment import Segment
@@ -13,6 +12,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 
 from foretop.terminal.cell_diff import CellDiff
+from tests.examples import few_or_many
 
 COLUMNS, LINES, CUT = 24, 3, 9
 _CONSOLE = Console(force_terminal=True, color_system="standard", width=COLUMNS)
@@ -62,7 +62,7 @@ def _whole(strips: list[Strip]) -> LayoutUpdate:
     return LayoutUpdate([[strip] for strip in strips], Region(0, 0, COLUMNS, LINES))
 
 
-@given(first=_lines, then=st.lists(st.tuples(_lines, _touched), max_size=4))
+@few_or_many(25, 100, _lines, st.lists(st.tuples(_lines, _touched), max_size=4))
 def test_whatever_is_shown_one_after_the_other_looks_as_if_written_in_full(
     first: list[list[tuple[str, Style]]],
     then: list[tuple[list[list[tuple[str, Style]]], set[int]]],

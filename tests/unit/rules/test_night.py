@@ -8,7 +8,6 @@ from itertools import pairwise
 from random import Random
 
 import msgspec
-from hypothesis import given
 from hypothesis import strategies as st
 
 from foretop_core.models import Resource
@@ -30,6 +29,7 @@ from foretop_core.rules.night.night import night
 from foretop_core.rules.night.outlook import outlook, words
 from foretop_core.rules.night.server_model import MOST_RUNS_OF_ALL
 from tests import objects
+from tests.examples import few_or_many
 from tests.objects import NOW, backup, location, upload
 
 HOUR = 3600.0
@@ -106,7 +106,7 @@ def test_a_run_that_is_due_in_the_very_second_of_a_look_is_made_by_it() -> None:
         assert math.isclose(course.made[0][0].submitted, first + PASS), passed
 
 
-@given(servers())
+@few_or_many(25, 100, servers())
 def test_never_more_at_work_than_slots_and_no_two_that_share_a_namespace(given: tuple[CourseStart, Draw]) -> None:
     state, draw = given
     found = _runs(state, play(state, draw))
@@ -120,7 +120,7 @@ def test_never_more_at_work_than_slots_and_no_two_that_share_a_namespace(given: 
                     assert not any(state.conflicts[one] >> other & 1 for other in claims[:place])
 
 
-@given(servers())
+@few_or_many(25, 100, servers())
 def test_nothing_is_submitted_while_a_backup_of_the_schedule_holds_it(given: tuple[CourseStart, Draw]) -> None:
     state, draw = given
     course = play(state, draw)
@@ -136,7 +136,7 @@ def test_nothing_is_submitted_while_a_backup_of_the_schedule_holds_it(given: tup
                 assert not (holds_from < run.submitted < other.released), (run, other)
 
 
-@given(servers())
+@few_or_many(25, 100, servers())
 def test_a_run_is_submitted_at_a_look_and_several_due_moments_are_one_backup(
     given: tuple[CourseStart, Draw],
 ) -> None:
@@ -155,7 +155,7 @@ def test_a_run_is_submitted_at_a_look_and_several_due_moments_are_one_backup(
                     assert after.due <= following.submitted
 
 
-@given(servers())
+@few_or_many(25, 100, servers())
 def test_a_free_slot_goes_to_the_first_in_the_queue_without_a_conflict_ahead(
     given: tuple[CourseStart, Draw],
 ) -> None:
@@ -182,7 +182,7 @@ def test_a_free_slot_goes_to_the_first_in_the_queue_without_a_conflict_ahead(
             assert any(state.conflicts[claim] >> mine & 1 for mine in blockers), "it was overtaken for nothing"
 
 
-@given(servers())
+@few_or_many(25, 100, servers())
 def test_a_course_with_the_same_draw_is_the_same_course(given: tuple[CourseStart, Draw]) -> None:
     state, draw = given
     again = Random()
@@ -244,7 +244,9 @@ def test_velero_that_is_stopped_fails_what_runs_and_makes_what_is_due_when_it_is
     assert normal.submitted == 1800.0
 
 
-@given(servers(), st.lists(st.tuples(st.floats(0, HOUR), st.floats(1, 900)), max_size=40), st.integers(0, 6))
+@few_or_many(
+    25, 100, servers(), st.lists(st.tuples(st.floats(0, HOUR), st.floats(1, 900)), max_size=40), st.integers(0, 6)
+)
 def test_backups_of_tenants_take_slots_and_never_more_than_there_are(
     given: tuple[CourseStart, Draw], asked: list[tuple[float, float]], fewest: int
 ) -> None:

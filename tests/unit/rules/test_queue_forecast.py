@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -16,6 +15,7 @@ from foretop_core.rules.night.server_model import server_model
 from foretop_core.rules.queue import QueueItem, queue
 from foretop_core.rules.queue.namespace_claims import claim, shared_namespaces
 from foretop_core.rules.snapshot import VeleroInfo
+from tests.examples import few_or_many
 from tests.unit.rules.runs_and_recordings import NOON, at, backup, past
 
 
@@ -194,7 +194,7 @@ def lines(draw: st.DrawFn) -> tuple[list[Backup], int]:
     return runs, concurrency
 
 
-@given(lines())
+@few_or_many(25, 100, lines())
 def test_the_starts_are_those_of_a_plain_simulation_minute_by_minute(drawn: tuple[list[Backup], int]) -> None:
     runs, concurrency = drawn
     found = expect(runs, concurrency=concurrency)

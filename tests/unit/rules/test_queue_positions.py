@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, from_builtins
@@ -17,6 +16,7 @@ from foretop_core.rules.queue import (
     live_positions,
 )
 from tests import recordings
+from tests.examples import few_or_many
 from tests.unit.rules.runs_and_recordings import (
     Recorded,
     backup,
@@ -211,7 +211,7 @@ def many(draw: st.DrawFn) -> list[Backup]:
     return made
 
 
-@given(many())
+@few_or_many(25, 100, many())
 def test_live_positions_of_unfinished_runs_are_one_to_n(runs: list[Backup]) -> None:
     live = live_positions(runs)
     unfinished = {run.name for run in runs if not has_ended(run)}
@@ -219,12 +219,12 @@ def test_live_positions_of_unfinished_runs_are_one_to_n(runs: list[Backup]) -> N
     assert {name for name, place in live.items() if place == 0} == {run.name for run in runs} - unfinished
 
 
-@given(many())
+@few_or_many(25, 100, many())
 def test_computing_all_positions_equals_computing_each(runs: list[Backup]) -> None:
     assert estimated_positions(runs) == {(run.namespace, run.name): estimated_position(run, runs) for run in runs}
 
 
-@given(many())
+@few_or_many(25, 100, many())
 def test_an_unfinished_run_is_never_estimated_below_one(runs: list[Backup]) -> None:
     for run in runs:
         assert (estimated_position(run, runs) == 0) == (run.status.completion_timestamp is not None)

@@ -10,7 +10,6 @@ from types import FrameType
 from typing import Any
 
 import msgspec
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -24,6 +23,7 @@ from foretop_core.rules.lookups import Lookups
 from foretop_core.rules.triage import triage
 from foretop_core.store import Store
 from foretop_core.tables.resources.runs import BackupsView
+from tests.examples import few_or_many
 from tests.objects import NOW
 from tests.tui.fake_source import FilledSource
 
@@ -124,8 +124,7 @@ def _time(minutes: int | None) -> str | None:
     return None if minutes is None else (NOW + timedelta(minutes=minutes)).isoformat()
 
 
-@given(st.lists(events | relists | steps, min_size=1, max_size=12))
-@settings(max_examples=150, deadline=None)
+@few_or_many(30, 150, st.lists(events | relists | steps, min_size=1, max_size=12))
 def test_findings_from_the_indexes_equal_those_of_a_look_at_every_object(story: list[tuple[Any, str, Any]]) -> None:
     world = World()
     for step in story:
@@ -173,8 +172,7 @@ def _has_the_newest(lookups: Lookups, backups: tuple[Backup, ...]) -> None:
     )
 
 
-@given(st.lists(events, min_size=1, max_size=6), st.lists(events, min_size=1, max_size=6))
-@settings(max_examples=50, deadline=None)
+@few_or_many(15, 50, st.lists(events, min_size=1, max_size=6), st.lists(events, min_size=1, max_size=6))
 def test_a_snapshot_stays_of_its_moment_while_the_store_goes_on(
     before: list[tuple[Any, str, Any]], after: list[tuple[Any, str, Any]]
 ) -> None:
