@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-_MUST_BE_READ_TO_THE_END = re.compile(r"(What|Where|Of|Who|That|It|Whether|Those|Whatever)\b")
+_RIDDLE = r"(What|Where|Of|Who|That|It|Whether|Those|Whatever)\b"
+_MUST_BE_READ_TO_THE_END = re.compile(_RIDDLE)
+_MAY_BE_ONE = re.compile(rf"""("|')\s*{_RIDDLE}""")
 
 
 def _modules() -> Iterator[tuple[str, Path]]:
@@ -18,7 +20,9 @@ def _modules() -> Iterator[tuple[str, Path]]:
 
 
 def _riddles(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    # Only such a text can have one, and to look through all of them takes seconds.
+    for node in ast.walk(ast.parse(text)) if _MAY_BE_ONE.search(text) else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module):
             told = ast.get_docstring(node) or ""
             if _MUST_BE_READ_TO_THE_END.match(told):
