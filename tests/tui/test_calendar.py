@@ -36,7 +36,7 @@ from tests.examples import sampled
 from tests.objects import NOW, at, backup, location, schedule, upload
 from tests.tui.dashboard_on_box import unfolded
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
-from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
+from tests.tui.pilot import MIDDLE, SMALL, Screen, running, screen
 from tests.tui.test_unseen import before
 from tests.wire.test_cluster import make
 
@@ -438,7 +438,7 @@ async def test_what_was_typed_before_the_facts_came_narrows_them_when_they_come(
         return filled
 
     app = Dashboard(opened, DisplayOptions(flash=False, page="calendar"))
-    async with app.run_test(size=SMALL) as pilot:
+    async with running(app, SMALL) as pilot:
         shown = Screen(app, pilot, filled)
         await shown.until(lambda: app.main_screen.page is not None)
         await shown.press("slash", *"hourly")

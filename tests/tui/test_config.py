@@ -20,7 +20,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, Severity
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import CONTEXT, FilledSource, troubled
-from tests.tui.pilot import MIDDLE, Screen
+from tests.tui.pilot import MIDDLE, Screen, running
 
 
 def live(folder: Path, text: str) -> LiveConfig:
@@ -36,7 +36,7 @@ async def configured(folder: Path, text: str) -> AsyncIterator[Screen]:
     source = FilledSource(troubled())
     config = live(folder, text)
     app = Dashboard(lambda: source, DisplayOptions(flash=False, page=config.settings.page), config)
-    async with app.run_test(size=MIDDLE) as pilot:
+    async with running(app, MIDDLE) as pilot:
         shown = Screen(app, pilot, source)
         await shown.until(lambda: app.main_screen.state is not None and bool(app.main_screen.current))
         await shown.tick()

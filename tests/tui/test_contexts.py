@@ -17,7 +17,7 @@ from foretop_core.kube.connection.config import ConnectionOptions, SessionOption
 from foretop_core.models import Backup, DataUpload, Schedule
 from foretop_core.session import Session, open_session
 from foretop_demo.local_api_server import LocalApiServer
-from tests.tui.pilot import MIDDLE, Screen
+from tests.tui.pilot import MIDDLE, Screen, running
 from tests.wire.test_cluster import make
 from tests.wire.test_session import _upload, box_create, box_patch, until
 
@@ -60,7 +60,7 @@ async def two_boxes(folder: Path) -> AsyncIterator[TwoBoxes]:
 async def dashboard(boxes: TwoBoxes) -> AsyncIterator[tuple[Screen, Session]]:
     session = boxes.session()
     app = Dashboard(lambda: session, DisplayOptions(flash=False))
-    async with app.run_test(size=MIDDLE) as pilot:
+    async with running(app, MIDDLE) as pilot:
         shown = Screen(app, pilot, None)  # type: ignore[arg-type]  # there is no source to be changed by hand
         await shown.until(lambda: app.main_screen.page is not None and app.main_screen.page.state is not None)
         await session.settled("east")

@@ -25,7 +25,7 @@ from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.pages import TABS
 from tests.examples import sampled
 from tests.tui.fake_source import FilledSource, calm, troubled
-from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, screen
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, running, screen
 
 TABLES = [tab for tab in TABS if tab.id not in ("calendar", "primer")]
 
@@ -704,7 +704,7 @@ async def test_a_filter_typed_before_the_session_is_there_holds_once_it_is() -> 
         return source
 
     app = Dashboard(open_late, DisplayOptions(flash=False, page="schedules"))
-    async with app.run_test(size=SMALL) as pilot:
+    async with running(app, SMALL) as pilot:
         shown = Screen(app, pilot, source)
         try:
             await shown.until(lambda: app.main_screen.page is not None)
@@ -728,7 +728,7 @@ async def test_the_frame_of_a_wide_page_has_its_corners_and_its_title_before_it_
         return source
 
     app = Dashboard(open_late, DisplayOptions(flash=False, page="schedules"))
-    async with app.run_test(size=(140, 40)) as pilot:
+    async with running(app, (140, 40)) as pilot:
         shown = Screen(app, pilot, source)
         try:
             await shown.until(lambda: any("┌─ Schedules ─" in line for line in shown.lines))

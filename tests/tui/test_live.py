@@ -16,7 +16,7 @@ from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.models.wire import Resource
 from tests.objects import NOW
 from tests.tui.fake_source import FilledSource, backup_dict, calm, meta, troubled
-from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
+from tests.tui.pilot import MIDDLE, SMALL, Screen, running, screen
 
 
 def _many(number: int) -> list[Resource]:
@@ -245,7 +245,7 @@ async def test_what_keeps_the_session_from_opening_is_said_and_the_keys_work_mea
         raise ForetopError("Cannot read the kubeconfig", "it no longer exists", "set KUBECONFIG")
 
     app = Dashboard(refuse, DisplayOptions())
-    async with app.run_test(size=SMALL) as pilot:
+    async with running(app, SMALL) as pilot:
         shown = Screen(app, pilot, FilledSource([]))
         await shown.until(lambda: "Cannot read the kubeconfig: it no longer exists" in shown.text)
         await shown.press("2")

@@ -24,7 +24,7 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, phase_to
 from tests.examples import sampled
 from tests.settled_scenes import SCENE_NAMES
 from tests.tui.fake_source import FilledSource, calm
-from tests.tui.pilot import SMALL, Screen, screen
+from tests.tui.pilot import SMALL, Screen, running, screen
 from tests.tui.test_findings_agree import source_of
 
 SHORT = re.compile(r"(?<![\w.@:/=-])(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?(?![\w-])")
@@ -204,7 +204,7 @@ async def test_a_page_says_that_foretop_is_connecting() -> None:
         return source
 
     app = Dashboard(opened, DisplayOptions(flash=False))
-    async with app.run_test(size=SMALL) as pilot:
+    async with running(app, SMALL) as pilot:
         shown = Screen(app, pilot, source)
         try:
             await shown.until(lambda: "◐ Connecting…" in shown.text)

@@ -17,7 +17,7 @@ from foretop_demo.access import Rule, User
 from foretop_demo.in_process_api import InProcessApi
 from foretop_demo.kinds import Catalog, load_catalog
 from foretop_demo.local_api_server import LocalApiServer
-from tests.tui.pilot import SMALL, Screen
+from tests.tui.pilot import SMALL, Screen, running
 
 _NOBODY = User("nobody")
 _TENANT = User("tenant", rules=(Rule(("get", "list", "watch"), ("oadp.openshift.io",), ("*",)),))
@@ -35,7 +35,7 @@ async def before(box: LocalApiServer, folder: Path, user: str, *namespaces: str)
         return session[0]
 
     app = Dashboard(opened, DisplayOptions(flash=False))
-    async with app.run_test(size=SMALL) as pilot:
+    async with running(app, SMALL) as pilot:
         shown = Screen(app, pilot, None)  # type: ignore[arg-type]  # there is no source to be changed by hand
         await shown.until(lambda: app.main_screen.page is not None and app.main_screen.page.state is not None)
         await session[0].settled("minicluster")
