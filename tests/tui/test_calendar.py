@@ -161,7 +161,7 @@ async def test_the_night_is_drawn_under_its_hours(size: tuple[int, int]) -> None
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("size", sampled((SMALL, MIDDLE, (160, 45), (200, 60)), SMALL))
+@pytest.mark.parametrize("size", [SMALL, MIDDLE, (160, 45), (200, 60)])
 async def test_the_night_reaches_to_the_morning(size: tuple[int, int]) -> None:
     """At 80 columns it had five hours: the jam that the words named was not in the picture."""
     async with calendar(size=size) as (_, lanes):

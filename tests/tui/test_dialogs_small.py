@@ -22,8 +22,6 @@ from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import SMALL, TINY
 
 SHOWN = [(record, several) for record in RECORDS if not record.fetches for several in {False, record.many}]
-SAMPLE = [(record, several) for record, several in SHOWN if several is record.many][::3]
-"""Every third dialog, with as much in it as there can be."""
 
 
 def targets(at: Stand, record: ActionRecord, several: bool) -> ActionTargets:
@@ -51,20 +49,13 @@ def unseen(at: Stand) -> Iterator[str]:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize(
-    ("asked", "size"),
-    [
-        pytest.param(SAMPLE, TINY, id="sample, 40x12"),
-        pytest.param(SHOWN, TINY, id="40x12", marks=pytest.mark.sweep),
-        pytest.param(SHOWN, SMALL, id="80x24", marks=pytest.mark.sweep),
-    ],
-)
+@pytest.mark.parametrize("size", [TINY, SMALL])
 async def test_every_dialog_shows_its_focused_field_and_its_buttons(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: list[tuple[ActionRecord, bool]], size: tuple[int, int]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
 ) -> None:
     async with stand("default", tmp_path, monkeypatch, size=size) as at:
         hidden: list[str] = []
-        for record, several in asked:
+        for record, several in SHOWN:
             found = targets(at, record, several)
             assert found.keys, f"nothing to ask {record.id} of"
             main = at.shown.app.main_screen

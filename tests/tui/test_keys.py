@@ -23,7 +23,6 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.pages import TABS
-from tests.examples import sampled
 from tests.tui.fake_source import FilledSource, calm, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, running, screen
 
@@ -334,7 +333,7 @@ async def test_the_palette_tells_what_an_upgrade_of_velero_changes() -> None:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("size", sampled((SMALL, MIDDLE, LARGE), SMALL))
+@pytest.mark.parametrize("size", [SMALL, MIDDLE, LARGE])
 async def test_palette_and_help_cut_no_text(size: tuple[int, int]) -> None:
     async with screen(size=size) as shown:
         for key in ("colon", "question_mark"):

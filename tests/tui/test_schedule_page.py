@@ -10,7 +10,6 @@ import pytest
 from foretop.pages.detail_page import DetailPage
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import ObjectRef, Resource
-from tests.examples import sampled
 from tests.objects import backup, schedule
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, meta
@@ -44,7 +43,7 @@ def _of(name: str) -> ObjectRef:
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("size", sampled((SMALL, MIDDLE, LARGE), SMALL, MIDDLE))
+@pytest.mark.parametrize("size", [SMALL, MIDDLE, LARGE])
 async def test_the_runs_have_a_table_with_a_cursor(size: tuple[int, int]) -> None:
     async with screen(FilledSource(_objects()), size=size) as shown:
         await shown.press("2", "enter")

@@ -22,7 +22,6 @@ _COPIED = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)\x07")
 
 
 @pytest.mark.parametrize("pages", sampled(["24", "1234567890"], "24"))
-@pytest.mark.sweep
 def test_no_secret_is_on_any_page_in_any_yaml_or_in_what_is_copied(pages: str, tmp_path: Path) -> None:
     with box_in_thread(SECRET_OBJECTS) as box, echo_server() as echo:
         config, failing = secret_kubeconfig(box, echo, tmp_path)
