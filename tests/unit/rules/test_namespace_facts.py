@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from datetime import timedelta
 
 import pytest
@@ -167,3 +169,21 @@ def test_a_namespace_that_waits_for_a_nab_is_not_told_in_the_words_of_a_new_sche
     asked = [nab("team", f"n{place}", phase) for place, phase in enumerate(phases)]
     found = facts(location(), namespace("team"), *asked)
     assert (found.word, found.why) == ("no copy yet", why)
+
+
+def test_what_was_worked_out_for_a_moment_goes_with_it() -> None:
+    """The dashboard collects circles seldom: one would keep the snapshot of each second."""
+    objects = [*_COVERED, copy("one", "team")]
+    shown = Shown("protection", objects)
+    gc.disable()
+    try:
+        render = replace(shown.render_context(), now=NOW)
+        row = assemble(objects).protection.row("team")
+        assert row is not None
+        assert render.namespace(row).coming_word == ""
+        assert render.namespace(row).held_up == ()
+        judge = weakref.ref(render.protection)
+        del render
+        assert judge() is None
+    finally:
+        gc.enable()

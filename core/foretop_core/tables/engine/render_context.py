@@ -74,7 +74,8 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def protection(self) -> ProtectionJudge:
         """How well the namespaces are protected now."""
-        return ProtectionJudge(self.snapshot, self.now, self.limits.protection, self.schedule)
+        # Not a method of this one: the circle would keep each moment's snapshot until the next, rare, collection.
+        return ProtectionJudge(self.snapshot, self.now, self.limits.protection, self._schedules.facts_of)
 
     def namespace(self, protection: NamespaceProtection) -> NamespaceFacts:
         """The facts of a namespace now."""
@@ -89,28 +90,15 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
 
     def schedule(self, schedule: Schedule) -> ScheduleFacts:
         """The facts of a schedule now."""
-        return self.schedule_facts(LastingFacts(schedule, None, self.snapshot.readings(schedule)))
+        return self._schedules.facts_of(schedule)
 
     def schedule_facts(self, known: LastingFacts) -> ScheduleFacts:
         """The facts of a schedule now, with what a table keeps of it from change to change."""
-        schedule = known.schedule
-        key = (schedule.namespace, schedule.name)
-        held = self._schedules.get(key)
-        if held is None or held.schedule is not schedule or held.known_runs is not known.known_runs:
-            held = self._schedules[key] = ScheduleFacts(
-                schedule,
-                known.known_runs,
-                known.readings,
-                snapshot=self.snapshot,
-                now=self.now,
-                grace=self.limits.overdue,
-                known_beat=self.beat(schedule.namespace),
-            )
-        return held
+        return self._schedules.facts(known)
 
     @cached_property
-    def _schedules(self) -> dict[tuple[str, str], ScheduleFacts]:
-        return {}
+    def _schedules(self) -> _SchedulesNow:
+        return _SchedulesNow(self.snapshot, self.now, self.limits.overdue, self.beat)
 
     def forecast_record(self, schedule: Schedule) -> str:
         """How the last forecasts of a schedule came out; "" where none has come yet."""
@@ -203,6 +191,38 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _facts(self) -> dict[tuple[type[Run], str, str], RunFacts]:
         return {}
+
+
+class _SchedulesNow:
+    """The facts of the schedules of a snapshot at a moment, each worked out once."""
+
+    def __init__(
+        self, snapshot: ClusterSnapshot, now: datetime, grace: timedelta, beat: Callable[[str], Heartbeat]
+    ) -> None:
+        self._snapshot = snapshot
+        self._now = now
+        self._grace = grace
+        self._beat = beat
+        self._held: dict[tuple[str, str], ScheduleFacts] = {}
+
+    def facts_of(self, schedule: Schedule) -> ScheduleFacts:
+        return self.facts(LastingFacts(schedule, None, self._snapshot.readings(schedule)))
+
+    def facts(self, known: LastingFacts) -> ScheduleFacts:
+        schedule = known.schedule
+        key = (schedule.namespace, schedule.name)
+        held = self._held.get(key)
+        if held is None or held.schedule is not schedule or held.known_runs is not known.known_runs:
+            held = self._held[key] = ScheduleFacts(
+                schedule,
+                known.known_runs,
+                known.readings,
+                snapshot=self._snapshot,
+                now=self._now,
+                grace=self._grace,
+                known_beat=self._beat(schedule.namespace),
+            )
+        return held
 
 
 class RenderContextFactory:
