@@ -13,7 +13,7 @@ from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.errors import BadInput
 from foretop_core.kube.watching.watch_sink import EventType, WatchScope
 from foretop_core.models import BackupRepository, Namespace, Pod, from_builtins
-from foretop_core.models.kinds import BACKUP, by_name
+from foretop_core.models.kinds import BACKUP, NAMESPACE, by_name
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.pages import PAGES
 from foretop_core.store import Store
@@ -635,3 +635,17 @@ def test_a_nab_whose_velero_backup_is_gone_does_not_show_its_old_phase() -> None
     copied = {"name": "v-1", "namespace": "velero", "status": {"phase": "Completed", "progress": {"totalItems": 9}}}
     shown = Shown("nonadmin", [nab("lost", phase="BackingOff", conditions=[gone], veleroBackup=copied)])
     assert shown.text("velero", "progress") == [["▲", "–", ""]]
+
+
+def test_what_is_asked_between_two_frames_is_answered_from_the_objects_as_they_are() -> None:
+    """An older snapshot has no protection at hand: it would be worked out from all objects, at each key."""
+    shown = Shown("nonadmin", [nab("mine")])
+    before = shown.render_context()
+    assert shown.state.render_context("prod") is before
+    shown.store.sink(WatchScope("prod", NAMESPACE), shown.clock).apply(
+        "ADDED", from_builtins(Namespace, {"metadata": {"name": "new"}})
+    )
+    after = shown.state.render_context("prod").snapshot
+    assert after is shown.store.snapshot("prod")
+    assert after.protection is shown.store.snapshot("prod").protection
+    assert before.snapshot.protection is not after.protection, "what was asked for earlier stays as it was"
