@@ -11,11 +11,12 @@ from foretop_core.models import Backup
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.lengths import known_lengths
 from foretop_core.rules.night.open_queue import open_forecasts
-from foretop_core.rules.night.server_model import server_model
+from foretop_core.rules.night.server_model import restores_model, server_model
 from foretop_core.rules.queue import QueueItem, queue
 from foretop_core.rules.queue.namespace_claims import claim, shared_namespaces
 from foretop_core.rules.snapshot import VeleroInfo
 from tests.examples import few_or_many
+from tests.objects import NOW, restore
 from tests.unit.rules.runs_and_recordings import NOON, at, backup, past
 
 
@@ -223,3 +224,11 @@ def _minute_by_minute(line: list[Backup], concurrency: int) -> dict[str, int]:
                 going.append(run)
         minute += 1
     return starts
+
+
+def test_of_the_restores_one_runs_one_finishes_and_the_rest_wait_in_order() -> None:
+    phases = {"c": "New", "a": "InProgress", "b": "", "d": "Finalizing", "e": "Completed"}
+    made = [restore(name, phase, created=f"02:00:0{place}") for place, (name, phase) in enumerate(phases.items())]
+    model = restores_model(assemble(made), "velero", NOW)
+    found = [[one.run.name for one in part] for part in (model.running, model.waiting, model.finishing)]
+    assert found == [["a"], ["c", "b"], ["d"]]

@@ -234,6 +234,7 @@ def test_the_same_reason_for_every_watch_is_one_gap_of_the_cluster() -> None:
     assert gaps((EVENT, LIVE)) == [("", "syncing")]
     assert gaps((REPOSITORY, LIVE)) == [], "who asks for these alone has seen all there is"
     assert gaps((REPOSITORY, FORBIDDEN)) == [("BackupRepository", "not allowed")]
+    assert visibility_gaps("prod", registry_of((EVENT, LIVE)))[0].is_loading, "which is not known, but will be"
 
 
 def test_a_gap_gives_each_reason_of_its_kind_once() -> None:

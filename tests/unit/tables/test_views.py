@@ -649,3 +649,10 @@ def test_what_is_asked_between_two_frames_is_answered_from_the_objects_as_they_a
     assert after is shown.store.snapshot("prod")
     assert after.protection is shown.store.snapshot("prod").protection
     assert before.snapshot.protection is not after.protection, "what was asked for earlier stays as it was"
+
+
+def test_a_moment_works_out_a_schedule_once_and_the_next_version_of_it_anew() -> None:
+    nightly, weekly = schedule("nightly", "0 2 * * *"), schedule("nightly", "0 2 * * 0")
+    moment = Shown("schedules", [nightly]).render_context()
+    assert moment.schedule(nightly) is moment.schedule(nightly)
+    assert moment.schedule(weekly).schedule is weekly
