@@ -85,7 +85,7 @@ def test_a_cron_job_gets_the_zone_without_quotes() -> None:
     parse(primed.expressions[0], Dialect.ROBFIG)
 
 
-@few_or_many(60, 240, st.sampled_from(Dialect), st.data(), st.integers(0, 10080))
+@few_or_many(20, 240, st.sampled_from(Dialect), st.data(), st.integers(0, 10080))
 def test_no_warm_up_is_missed_and_an_exact_result_has_no_extra(
     dialect: Dialect, data: st.DataObject, minutes: int
 ) -> None:
