@@ -21,6 +21,7 @@ import yaml
 
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.session import WATCHED
+from tests.examples import sampled
 from tests.unit.test_wheel import _ROOT, built
 
 PACKAGING = _ROOT / "packaging"
@@ -404,7 +405,7 @@ def test_without_a_home_the_predictable_folder_is_checked_too(folder: Path) -> N
     )
 
 
-@pytest.mark.parametrize("target", ["wheel", "sdist"])
+@pytest.mark.parametrize("target", sampled(["wheel", "sdist"], "wheel"))
 def test_what_is_built_has_the_entry_points_and_no_tests(tmp_path: Path, target: str) -> None:
     made = built(target, tmp_path)
     assert VERSION in made.name

@@ -15,6 +15,7 @@ from foretop_core.rules.sentences import keys_in, render, with_keys
 from foretop_core.rules.triage import Finding, aggregated, triage
 from foretop_core.rules.triage.finding import WHAT_CELLS, brief
 from foretop_core.tables.text.terminal_text import width
+from tests.examples import sampled
 from tests.objects import NOW, location, schedule
 from tests.settled_scenes import SCENE_NAMES, settled
 
@@ -24,7 +25,7 @@ def findings_of(scene: str, after: timedelta) -> tuple[Finding, ...]:
     return aggregated(triage(assemble(objects), now).findings)
 
 
-@pytest.mark.parametrize("scene", SCENE_NAMES)
+@pytest.mark.parametrize("scene", sampled(SCENE_NAMES, "dead", "maintenance", "nonadmin-status", "outage"))
 def test_what_is_short_and_do_says_nothing_twice_in_every_scene(scene: str) -> None:
     for finding in findings_of(scene, timedelta(minutes=2)):
         what, told = render(finding.what, NOW), render(finding.evidence, NOW)
@@ -63,7 +64,12 @@ READ_TWICE = (
 def test_nobody_has_to_read_a_sentence_twice() -> None:
     root = Path(__file__).resolve().parents[3]
     for path in (*(root / "core" / "foretop_core").rglob("*.py"), *(root / "tui").rglob("*.py")):
-        said = [str(node.value) for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if _is_text(node)]
+        text = path.read_text(encoding="utf-8")
+        # A sentence may be in pieces. Only such a text can have one, and to parse all of them takes seconds.
+        joined = re.sub(r'"\s*f?"', "", text)
+        if not any(old in joined for old in READ_TWICE):
+            continue
+        said = [str(node.value) for node in ast.walk(ast.parse(text)) if _is_text(node)]
         assert [(path.name, old) for old in READ_TWICE for text in said if old in text and "\n" not in text] == []
 
 
