@@ -7,8 +7,8 @@ READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 # The sections of lock.txt that stand before the named one.
 LOCKED_BEFORE = sed '/^\# $(1):/,$$d' lock.txt | $(PIP) --require-hashes -r /dev/stdin
-# Tests of the screen wait for it a part of their time: one more at once than there are cores, and three where many are of
-# terminals and servers, which only wait.
+# Tests of the screen wait for it a part of their time: one more at once than there are cores, and two where many are of
+# terminals and servers, which only wait. Each one more costs five seconds of a core: it collects all tests.
 CORES = $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + $(1))")
 SPREAD = -n $(call CORES,1) --dist worksteal
 
@@ -48,7 +48,7 @@ $(REWRITTEN): $(READY)
 	@touch $@
 
 test: compiled $(REWRITTEN) ## the tests that need nothing but Python, without the long sweeps that tour runs
-	$(BIN)/python -m pytest -n $(call CORES,3) --dist worksteal -m "not sweep"
+	$(BIN)/python -m pytest -n $(call CORES,2) --dist worksteal -m "not sweep"
 
 # The rules and models, but for the files that take longest; of what needs a server or a screen, a file or two for each package.
 LONG = $(addprefix --ignore tests/unit/,cron/test_properties.py cron/test_vectors.py rules/test_finding_words.py rules/test_night.py \

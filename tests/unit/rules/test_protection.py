@@ -40,7 +40,6 @@ from foretop_core.rules.triage.protection import poor_protection
 from foretop_core.store import Store
 from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.resources.protection import ProtectionView, covered_by
-from tests.examples import few_or_many
 from tests.objects import NOW
 
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
@@ -633,7 +632,8 @@ _OBJECTS = st.one_of(
 )
 
 
-@few_or_many(40, 150, st.lists(st.tuples(_OBJECTS, st.booleans()), max_size=14), st.booleans())
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(_OBJECTS, st.booleans()), max_size=14), st.booleans())
 def test_change_by_change_it_is_the_same_as_all_at_once(changes: list[tuple[Resource, bool]], may_list: bool) -> None:
     """Also the rows that no change named are as they were."""
     held: dict[tuple[type, str, str], Resource] = {}

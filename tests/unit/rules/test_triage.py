@@ -339,6 +339,7 @@ def test_forbidden_locations_are_not_reported_missing() -> None:
     [
         ({"velero.io/gc-failure": "BSLReadOnly"}, {}, "read-only"),
         ({}, {"phase": "Unavailable", "message": "no"}, "unavailable"),
+        ({}, {"name": "another"}, "its storage location no longer exists"),
         ({}, {}, "no visible reason"),
     ],
 )
