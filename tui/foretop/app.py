@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 PACE = 1 / 15
 """Seconds between two drawings at least, however much changes."""
-LONGEST_PACE = 1 / 4
+LONGEST_PACE = 1 / 7
 DRAWING_REST = 4
 """So many times as long as a drawing took, up to the longest pace, nothing is drawn: a cluster that is just being
 listed, or a slow machine, needs the processor more."""
