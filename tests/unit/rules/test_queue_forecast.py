@@ -16,7 +16,7 @@ from foretop_core.rules.queue import QueueItem, queue
 from foretop_core.rules.queue.namespace_claims import claim, shared_namespaces
 from foretop_core.rules.snapshot import VeleroInfo
 from tests.examples import few_or_many
-from tests.objects import NOW, restore
+from tests.objects import NOW, restore, schedule
 from tests.unit.rules.runs_and_recordings import NOON, at, backup, past
 
 
@@ -232,3 +232,10 @@ def test_of_the_restores_one_runs_one_finishes_and_the_rest_wait_in_order() -> N
     model = restores_model(assemble(made), "velero", NOW)
     found = [[one.run.name for one in part] for part in (model.running, model.waiting, model.finishing)]
     assert found == [["a"], ["c", "b"], ["d"]]
+
+
+def test_an_expression_that_never_comes_is_due_a_second_after_its_last_run() -> None:
+    """Go's zero time is before every moment: Velero makes a backup at each look."""
+    never = schedule("never", "0 0 30 2 *", last="2026-11-15T02:41:00Z")
+    (planned,) = server_model(assemble([never]), "velero", NOW, NOW + timedelta(hours=1)).state.schedules
+    assert (planned.first, planned.every) == (-6.0, 1.0)
