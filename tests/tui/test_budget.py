@@ -106,6 +106,27 @@ def test_the_first_row_waits_for_no_library_that_it_does_not_need() -> None:
     assert len(ours) <= 245
 
 
+_COLLECTOR = """
+import asyncio, gc
+from foretop import startup
+from foretop.commands.start_dashboard import DisplayFlags, show_dashboard
+class Waiting:
+    def __init__(self, *_):
+        self.was_enabled = gc.isenabled()
+    async def run_async(self, mouse):
+        while not gc.isenabled():
+            await asyncio.sleep(0.01)
+        return int(self.was_enabled)
+startup._START, startup.Dashboard = 0.05, Waiting
+print(show_dashboard(lambda: None, DisplayFlags()), gc.get_threshold()[0])
+"""
+
+
+def test_garbage_is_collected_once_the_start_is_over_and_not_before() -> None:
+    done = subprocess.run([sys.executable, "-c", _COLLECTOR], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["0", "50000"]
+
+
 def test_the_version_is_told_without_the_libraries_that_few_need() -> None:
     code = "import sys; from foretop.cli import run\ntry: run(['--version'])\nfinally: print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

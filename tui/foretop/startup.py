@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -15,6 +16,8 @@ from foretop.terminal.textual_internals import end_anyway
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 
+_START = 3.0
+"""Seconds until the garbage collector is enabled; by then the modules are loaded, and the first rows are seen."""
 _GRACE = 5.0
 """Seconds in which a screen ends that was asked to; a terminal that takes no output would hold it for ever."""
 
@@ -51,6 +54,7 @@ def run_dashboard(
 async def _run(app: Dashboard, display_options: DisplayOptions) -> int | None:
     """A polite kill and a lost terminal end the screen as a key would."""
     loop = asyncio.get_running_loop()
+    loop.call_later(_START, gc.enable)
     ended = threading.Event()
 
     def end(number: int, _frame: object) -> None:

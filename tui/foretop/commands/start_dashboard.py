@@ -106,6 +106,8 @@ def show_dashboard(
 ) -> int:
     """Runs the dashboard to its end."""
     gc.set_threshold(_SELDOM)
+    # Enabled again when the first rows are there: it would look twice through all that is being loaded.
+    gc.disable()
     from foretop.startup import detect_display, run_dashboard
 
     context = click.get_current_context(silent=True)
