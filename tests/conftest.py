@@ -4,6 +4,9 @@ import asyncio
 import gc
 import itertools
 import os
+import socket
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -22,25 +25,42 @@ gc.set_threshold(400_000, 20, 10)
 # No test trusts the system's authorities, and reading them takes longer than most tests.
 os.environ["SSL_CERT_FILE"] = os.environ["SSL_CERT_DIR"] = os.devnull
 
-_close_loop = asyncio.SelectorEventLoop.close
 
+def _cut_what_servers_leave_open() -> None:
+    """Connections that a closed server of a test leaves open are cut off; what a client leaves open is still found.
 
-def _cut_and_close(loop: asyncio.SelectorEventLoop) -> None:
-    """Cuts off what the servers of a test have left open, and closes the loop.
-
-    A server that is closed closes neither a connection that is accepted in that moment nor one whose bytes nobody reads
-    any more: the collector would find it and fail another test. What a client leaves open is still found.
+    asyncio closes neither a connection that it accepts while its server is closed nor one whose bytes nobody reads any
+    more: the collector would find it and fail another test.
     """
-    held = getattr(loop, "_transports", {}).values()
-    left = [] if loop.is_closed() or loop.is_running() else [one for one in list(held) if getattr(one, "_server", None)]
-    for transport in left:
-        transport.abort()
-    if left:
-        loop.run_until_complete(asyncio.sleep(0))
-    _close_loop(loop)
+    loops = asyncio.SelectorEventLoop
+    close = loops.close
+
+    def unless_closed(make: Callable[..., object]) -> Callable[..., object]:
+        def transport(loop: object, sock: socket.socket, *args: object, server: Any = None, **more: object) -> object:
+            if server is not None and not server.is_serving():
+                sock.close()
+                raise ConnectionAbortedError("The server is closed.")
+            return make(loop, sock, *args, server=server, **more)
+
+        return transport
+
+    def cut_and_close(loop: asyncio.SelectorEventLoop) -> None:
+        while not loop.is_closed() and not loop.is_running():
+            # One that is accepted in this moment has its transport after a step of the loop.
+            loop.run_until_complete(asyncio.sleep(0))
+            held = list(loop._transports.values())  # type: ignore[attr-defined]
+            if not (left := [transport for transport in held if transport._server]):
+                break
+            for transport in left:
+                transport.abort()
+        close(loop)
+
+    for name in ("_make_socket_transport", "_make_ssl_transport"):
+        setattr(loops, name, unless_closed(getattr(loops, name)))
+    loops.close = cut_and_close  # type: ignore[assignment, method-assign]
 
 
-asyncio.SelectorEventLoop.close = _cut_and_close  # type: ignore[assignment, method-assign]
+_cut_what_servers_leave_open()
 
 # What a person has set for the terminal, the network and the clusters at hand would decide how a test ends.
 _OF_THIS_MACHINE = (
