@@ -22,8 +22,8 @@ from foretop_core.tables.engine.view import WORST_FIRST, UnreadableRow, View
 E = TypeVar("E")
 Counted = TypeVar("Counted", contravariant=True)
 Place = tuple[Any, ...]
-"""A row's group, where there are any; whether it comes last for want of a value; the value; and the key, which settles
-ties, so that every row has one place only."""
+"""A row's group, where there are any; whether it comes last for want of a value; the value or values; and the key,
+which settles ties, so that every row has one place only."""
 _MANY = 200
 """Up to so many changes are always made one by one."""
 
@@ -147,12 +147,13 @@ class SortedRows(Generic[E]):
         visible = [place for place in self._order if keep(place[-1], self._entries[place[-1]])]
         self._places = {place[-1]: place for place in visible}
         self._order = SortedList(visible)
+        self.moves += 1
         self._count()
 
     def sort(self, value: Callable[[E], Any], *, reverse: bool = False) -> None:
         self._sort = value
         self._reverse = reverse
-        self._arrange()
+        self._order_anew(self._places)
 
     def group(self, by: Callable[[ObjectRef], Any] | None, counting: Counting[E] | None) -> None:
         """Keeps rows of one group together, in their order within it; None puts them in one order again."""
@@ -172,14 +173,18 @@ class SortedRows(Generic[E]):
         self._arrange()
 
     def _arrange(self) -> None:
-        keep, place = self._keep, self._place
-        shown = self._entries.items()
-        self._places = {key: place(key, entry) for key, entry in shown if keep is everything or keep(key, entry)}
-        self._order = SortedList(self._places.values())
+        keep = self._keep
+        shown = self._entries
+        self._order_anew(shown if keep is everything else [key for key, entry in shown.items() if keep(key, entry)])
         self._count()
 
-    def _count(self) -> None:
+    def _order_anew(self, shown: Iterable[ObjectRef]) -> None:
+        place, entries = self._place, self._entries
+        self._places = {key: place(key, entries[key]) for key in shown}
+        self._order = SortedList(self._places.values())
         self.moves += 1
+
+    def _count(self) -> None:
         if self._counting is not None:
             self._counting.clear()
             for key in self._places:
@@ -229,6 +234,11 @@ class Judged(msgspec.Struct, frozen=True):
     grade: tuple[int, ...]
 
 
+_Known = tuple[E | UnreadableRow, Judged, tuple[Any, ...]]
+"""An entry, its state, and its place among all with the worst first; flat, as tuples in tuples take four times as long
+to compare."""
+
+
 class ObjectRows(SortedRows[E | UnreadableRow]):
     """The rows of one view over some clusters; `pump` brings them up to date.
 
@@ -244,7 +254,7 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
     ) -> None:
         super().__init__(self._sort_value)
         self._judge = judge
-        self._judged: dict[ObjectRef, tuple[E | UnreadableRow, Judged]] = {}
+        self._judged: dict[ObjectRef, _Known[E]] = {}
         self._marked: dict[ObjectRef, StatusGlyph] = {}
         self.marks: Counter[StatusGlyph] = Counter()
         """How many of the visible rows are in which state; empty without `judge`."""
@@ -286,12 +296,11 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
         return changed
 
     def _judge_one(self, key: ObjectRef, entry: E | UnreadableRow) -> bool:
-        assert self._judge is not None
-        judged = self._judge(key, entry)
-        if judged == self._judged[key][1]:
+        found = self._judge_now(key, entry)
+        if found[1] == self._judged[key][1]:
             return False
         self._hide(key)
-        self._judged[key] = (entry, judged)
+        self._judged[key] = found
         self._show(key, self._place(key, entry))
         return True
 
@@ -359,18 +368,27 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
                 found[context] = object()
         return found
 
+    def _place(self, key: ObjectRef, entry: E | UnreadableRow) -> Place:
+        if not self._is_worst_first:
+            return super()._place(key, entry)
+        place = (self._reverse, *self._known(key, entry)[2], key)
+        return place if self._group is None else (self._group(key), *place)
+
     def _value(self, key: ObjectRef, entry: E | UnreadableRow) -> Any:
-        if self._judge is None:
-            return self._sort(entry)
+        value = self._sort(entry)
+        # The order of servers is one for each cluster.
+        return value if value is None or self._judge is None or self.view.starts_worst_first else (key.context, value)
+
+    def _known(self, key: ObjectRef, entry: E | UnreadableRow) -> _Known[E]:
         known = self._judged.get(key)
         if known is None or known[0] is not entry:
-            known = self._judged[key] = (entry, self._judge(key, entry))
-        if not self._is_worst_first:
-            value = self._sort(entry)
-            # The order of servers is one for each cluster.
-            return value if value is None or self.view.starts_worst_first else (key.context, value)
-        then = self._then(entry)
-        return known[1].grade, then is None, then
+            known = self._judged[key] = self._judge_now(key, entry)
+        return known
+
+    def _judge_now(self, key: ObjectRef, entry: E | UnreadableRow) -> _Known[E]:
+        assert self._judge is not None
+        judged, then = self._judge(key, entry), self._then(entry)
+        return entry, judged, (*judged.grade, then is None, *(then if isinstance(then, tuple) else (then,)))
 
     def _show(self, key: ObjectRef, place: Place) -> None:
         super()._show(key, place)
@@ -389,12 +407,14 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
         super()._count()
         self._marked.clear()
         self.marks.clear()
-        for key in self._places:
-            self._mark(key)
+        if self._judge is not None:
+            entries, known = self._entries, self._known
+            self._marked.update((key, known(key, entries[key])[1].mark) for key in self._places)
+            self.marks.update(self._marked.values())
 
     def _mark(self, key: ObjectRef) -> None:
         if self._judge is not None:
-            mark = self._marked[key] = self._judged[key][1].mark
+            mark = self._marked[key] = self._known(key, self._entries[key])[1].mark
             self.marks[mark] += 1
 
     def _unmark(self, key: ObjectRef) -> None:

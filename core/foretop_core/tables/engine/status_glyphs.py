@@ -43,6 +43,9 @@ class StatusGlyph(Enum):
     TRUE = "✓"
     UNSET = "·"
 
+    # One of each: an Enum's own hash is worked out in Python, and tables count tens of thousands of them.
+    __hash__ = object.__hash__
+
     @property
     def tone(self) -> Tone:
         return _TONES[self]
