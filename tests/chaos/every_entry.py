@@ -26,17 +26,16 @@ from foretop_core.errors import Unreadable
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import KINDS, Kind
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.rules.collisions import meetings
 from foretop_core.rules.failure_record import failing_object, problem_text
 from foretop_core.rules.night.night import Foresight
 from foretop_core.rules.night.past_runs import PAST, past_runs
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.text.times import TimeZoneSetting
-from foretop_core.tables.timeline.lanes import StartLoad
 from foretop_core.tables.timeline.night_chart import SizeClass, Zoom, lane_cells, night_axis
 from foretop_core.tables.timeline.night_lanes import ServerNight, is_shared
 from foretop_core.tables.timeline.night_words import lane_words, night_words
-from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from foretop_demo.simulated_cluster import FIXED_START
 from tests.chaos.mutated_objects import mutated, read, templates
@@ -208,10 +207,10 @@ def _calendar(state: DashboardState) -> None:
     model.pump(now)
     for server in model.servers():
         snapshot = state.store.snapshot(server[0])
+        meetings(snapshot, server[1], now)
         coming = Foresight(snapshot, server[1], now, timedelta(days=1))
         coming.play(2)
         model.take(ServerNight(server[0], coming.night(), past_runs(snapshot, server[1], now - PAST)))
-    StartLoad(model.items, axis_over(now, timedelta(days=1), 2000, state.zone)).collisions(now)
     for zoom in Zoom:
         axis = night_axis(now, zoom, SizeClass.NARROW, 60, state.zone)
         for key in model.order:

@@ -583,6 +583,29 @@ async def test_w_lists_all_that_start_together_and_leads_to_the_chosen_ones() ->
         assert re.fullmatch(r"3 start together .*06:00.*: etcd-hourly, six, sixth", shown.app.told[-1][1])
 
 
+@pytest.mark.sweep
+async def test_sets_of_two_clusters_are_listed_by_their_first_minute_with_their_cluster() -> None:
+    crons = {"early": "0 4 * * *", "six": "0 6 * * *"}
+    objects = [from_builtins(Schedule, schedule_dict(name, cron)) for name, cron in crons.items()]
+    async with calendar(FilledSource([*calm(), *objects], ("prod-eu", "prod-us"))) as (shown, _):
+        await shown.press("o")
+        listed = re.findall(r"(\d\d:\d\d) +(eu|us) +2 together: (\w+)", shown.text)
+        assert listed == [
+            ("04:00", "eu", "early"),
+            ("04:00", "us", "early"),
+            ("06:00", "eu", "etcd"),
+            ("06:00", "us", "etcd"),
+        ]
+
+
+async def test_a_constant_delay_drifts_and_is_in_no_set_that_starts_together() -> None:
+    """As in Triage."""
+    drifting = from_builtins(Schedule, ran("drifting", "@every 1h", "02:00:03"))
+    async with calendar(FilledSource([*calm(), drifting])) as (shown, _):
+        await shown.press("o")
+        assert "No two schedules start in the same minute within 24 hours" in shown.app.told[-1][1]
+
+
 async def test_w_says_where_nothing_starts_together() -> None:
     async with calendar(FilledSource(calm())) as (shown, _):
         await shown.press("o")

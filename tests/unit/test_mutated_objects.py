@@ -14,9 +14,9 @@ from foretop_core.cron import Dialect, parse
 from foretop_core.errors import Unreadable
 from foretop_core.models import Backup, PreScaledCronJob, Resource, decode, from_builtins
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.run_minutes import run_bits
 from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.text.terminal_text import LONGEST, clean, width
-from foretop_core.tables.timeline.lanes import run_bits
 from tests.chaos.every_entry import Outcome, try_objects
 
 _META = {"name": "odd", "namespace": "velero"}

@@ -14,14 +14,12 @@ from foretop_core.cron import Dialect
 from foretop_core.models import CronJob, from_builtins
 from foretop_core.models.kinds import CRON_JOB, SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.run_minutes import run_bits
 from foretop_core.store import Store
 from foretop_core.tables.timeline.lanes import (
     NO_OBSTACLES,
     LaneObstacles,
-    MinuteCounter,
-    StartLoad,
     next_runs,
-    run_bits,
     timeline_item,
     warmer,
 )
@@ -119,15 +117,6 @@ def test_the_bits_of_a_zone_are_those_of_its_clock() -> None:
     assert _minutes(run_bits(robfig("TZ=Europe/Berlin 30 4 * * *"), at("03:00"), 60)) == [30]
 
 
-def test_a_counter_adds_up_minute_by_minute() -> None:
-    counter = MinuteCounter()
-    for bits, times in ((0b0001, 1), (0b0111, 3), (0b1000, 2), (0b0010, 5), (0b10000, 1)):
-        counter.add(bits, times)
-    assert [counter.at(minute) for minute in range(6)] == [4, 8, 3, 2, 1, 0]
-    assert list(counter.crowded()) == [(1, 8), (0, 4), (2, 3), (3, 2)]
-    assert list(counter.crowded(since=2)) == [(2, 3), (3, 2)]
-
-
 def _size(ruler: TimeAxis) -> tuple[int, int]:
     return ruler.step, ruler.cells
 
@@ -217,33 +206,3 @@ def test_a_pause_keeps_the_runs_after_its_planned_end_too() -> None:
     obstacles = LaneObstacles(paused_since=at("03:05"), paused_until=at("03:25"))
     runs = paused_runs(item("*/10 * * * *", paused=True), obstacles, AXIS, at("02:30"))
     assert "".join(cell.text for cell in lane_cells(runs, AXIS, at("02:30"))) == " ‖‖‖‖‖"
-
-
-def test_the_same_set_is_told_once_and_from_its_next_start_on() -> None:
-    load = StartLoad([item("*/10 * * * *", name) for name in "ab"], AXIS)
-    (told,) = load.collisions(at("03:00"))
-    assert (told.at, told.times, [one.name for one in told.keys]) == (at("03:00"), 6, ["a", "b"])
-    (later,) = load.collisions(at("03:00:01"))
-    assert (later.at, later.times) == (at("03:10"), 5)
-
-
-def test_sets_of_all_clusters_are_told_in_the_order_of_their_first_minute() -> None:
-    def there(name: str, cron: str, context: str = "other") -> Any:
-        return timeline_item(key(name, context), schedule(name, cron), of_robfig)
-
-    load = StartLoad(
-        [
-            *(item("30 3 * * *", name) for name in "abc"),
-            *(there(name, "20 3 * * *") for name in "de"),
-            *(there(name, "10 3 * * *") for name in "fg"),
-            *(there(name, "15 3 * * *", "third") for name in "hi"),
-        ],
-        AXIS,
-    )
-    found = [(one.context, one.at, len(one.keys)) for one in load.collisions(at("02:00"))]
-    assert found == [
-        ("other", at("03:10"), 2),
-        ("third", at("03:15"), 2),
-        ("other", at("03:20"), 2),
-        ("prod", at("03:30"), 3),
-    ]

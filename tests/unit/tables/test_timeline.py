@@ -18,6 +18,7 @@ from foretop_core.models.kinds import PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, readings
 from foretop_core.rules.primer import warmups
+from foretop_core.rules.run_minutes import run_bits
 from foretop_core.rules.severity import Severity
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext
@@ -25,11 +26,9 @@ from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.timeline.lanes import (
     NO_OBSTACLES,
     LaneObstacles,
-    StartLoad,
     TimelineItem,
     lane_obstacles,
     next_runs,
-    run_bits,
     timeline_item,
 )
 from foretop_core.tables.timeline.night_chart import lane_cells
@@ -147,50 +146,6 @@ def test_a_run_already_started_in_the_first_cell_is_not_upcoming() -> None:
     assert lane(item("40 2 * * *"), SIX_HOURS, NOW).strip() == ""
     assert lane(item("41 2 * * *"), SIX_HOURS, NOW).strip() == ""
     assert lane(item("42 2 * * *"), SIX_HOURS, at("02:41:59"))[1] == "▎"
-
-
-def test_a_thousand_schedules_of_one_expression_count_a_thousand() -> None:
-    load = StartLoad([item("0 3 * * *", f"s{place}") for place in range(1000)], SIX_HOURS)
-    (crowd,) = load.collisions(NOW)
-    assert (crowd.at, len(crowd.keys), crowd.times) == (at("03:00"), 1000, 1)
-
-
-def test_paused_and_invalid_schedules_collide_with_nobody() -> None:
-    items = [item("0 3 * * *", "a"), item("0 3 * * *", "b", paused=True), item("0 3 * * 7", "c", problem="no")]
-    load = StartLoad(items, SIX_HOURS)
-    assert load.collisions(NOW) == ()
-
-
-def test_all_sets_that_start_together_are_listed_with_how_often() -> None:
-    crons = {"hourly": "0 * * * *", "hourly-too": "0 * * * *", "six": "0 6 * * *", "alone": "5 4 * * *"}
-    load = StartLoad([item(cron, name) for name, cron in crons.items()], SIX_HOURS)
-    found = [(f"{one.at:%H:%M}", [key.name for key in one.keys], one.times) for one in load.collisions(NOW)]
-    assert found == [
-        ("03:00", ["hourly", "hourly-too"], 5),
-        ("06:00", ["hourly", "hourly-too", "six"], 1),
-    ]
-
-
-def test_schedules_of_two_clusters_do_not_collide() -> None:
-    items = [TimelineItem(key("a", context), "0 3 * * *", Dialect.ROBFIG) for context in ("eu", "us")]
-    load = StartLoad(items, SIX_HOURS)
-    assert load.collisions(NOW) == ()
-
-
-def test_only_backups_of_one_velero_collide() -> None:
-    """Neither a job nor a backup of another Velero takes a slot of it."""
-    keys = [
-        ObjectRef("prod", SCHEDULE.name, "velero", "a"),
-        ObjectRef("prod", PRESCALED.name, "velero", "batch"),
-        ObjectRef("prod", PRESCALED.name, "velero", "batch-too"),
-        ObjectRef("prod", SCHEDULE.name, "other", "b"),
-    ]
-    alone = StartLoad([TimelineItem(one, "0 3 * * *", Dialect.ROBFIG) for one in keys], SIX_HOURS)
-    assert alone.collisions(NOW) == ()
-    keys.append(ObjectRef("prod", SCHEDULE.name, "velero", "c"))
-    load = StartLoad([TimelineItem(one, "0 3 * * *", Dialect.ROBFIG) for one in keys], SIX_HOURS)
-    (told,) = load.collisions(NOW)
-    assert [one.name for one in told.keys] == ["a", "c"]
 
 
 def test_a_constant_delay_counts_from_the_last_run() -> None:

@@ -29,6 +29,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.collisions import Meeting, meetings
 from foretop_core.rules.facts.run_facts import run_length, usual_length, usual_sample
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.humanize import count, join
@@ -40,8 +41,6 @@ from foretop_core.tables.text.terminal_text import clean, width
 from foretop_core.tables.timeline.lanes import (
     NO_OBSTACLES,
     LaneObstacles,
-    RepeatedCollision,
-    StartLoad,
     TimelineItem,
     lane_obstacles,
     warmer,
@@ -57,7 +56,6 @@ from foretop_core.tables.timeline.night_words import (
     night_words,
     week_words,
 )
-from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
 if TYPE_CHECKING:
@@ -70,7 +68,6 @@ _WORDS = {SizeClass.NARROW: 5, SizeClass.WIDE: 7, SizeClass.HUGE: 8}
 """Lines of words below the chart."""
 _LEAST_WITH_WORDS = 14
 """Lines of a page that has room for them."""
-_DAY = timedelta(days=1)
 _SIGNS = (
     (LaneSign.PARTLY, Tone.WARN, "partly"),
     (LaneSign.FAILED, Tone.BAD, "failed"),
@@ -350,23 +347,29 @@ class CalendarPage(FilterablePage):
 
         All of its members are told: the list has room for some, and the cursor may be there already.
         """
-        state, timeline = self.state, self.timeline
-        if state is None or timeline is None:
+        if (state := self.state) is None:
             return
         now = state.now()
-        found = StartLoad(timeline.items, axis_over(now, _DAY, 2 * 24 * 60)).collisions(now)
+        found = [
+            (snapshot, meeting)
+            for snapshot in map(state.store.snapshot, state.contexts)
+            for namespace in snapshot.schedules_by_namespace
+            for meeting in meetings(snapshot, namespace, now)
+        ]
+        found.sort(key=lambda one: (one[1].minutes[0], one[0].context, -one[1].size))
         if not found:
             self.app.notify("No two schedules start in the same minute within 24 hours")
             return
 
         def chosen(place: int | None) -> None:
             if place is not None:
-                one = found[place]
-                self.lanes.go_to(one.keys[0])
-                names = ", ".join(key.name for key in one.keys)
-                self.app.notify(f"{len(one.keys)} start together {when(one.at, state.now(), state.zone)}: {names}")
+                snapshot, meeting = found[place]
+                self.lanes.go_to(snapshot.ref(meeting.schedules[0]))
+                names = ", ".join(one.name for one in meeting.schedules)
+                at = when(meeting.minutes[0], state.now(), state.zone)
+                self.app.notify(f"{meeting.size} start together {at}: {names}")
 
-        labels = [self._collision_label(one, state) for one in found]
+        labels = [self._collision_label(snapshot.context, meeting, state) for snapshot, meeting in found]
         title = f"Starting in the same minute within 24 hours: {count(len(found), 'set')}"
         self.app.push_screen(ChoicePicker(title, labels, self.display_options.ascii), chosen)
 
@@ -454,11 +457,12 @@ class CalendarPage(FilterablePage):
         title = f"Other minutes: {count(len(labels), 'change')}, waiting {_waits(found)}"
         self.app.push_screen(ChoicePicker(title, labels, self.display_options.ascii), chosen)
 
-    def _collision_label(self, one: RepeatedCollision, state: DashboardState) -> str:
-        where = f"{self.lanes.names.get(one.context, one.context)}  " if self.lanes.names else ""
-        often = f", {one.times} times" if one.times > 1 else ""
-        at = when(one.at, state.now(), state.zone)
-        return f"{at:<12} {where}{len(one.keys):>3} together{often}: {join([key.name for key in one.keys], 6)}"
+    def _collision_label(self, context: str, meeting: Meeting, state: DashboardState) -> str:
+        where = f"{self.lanes.names.get(context, context)}  " if self.lanes.names else ""
+        often = f", {len(meeting.minutes)} times" if len(meeting.minutes) > 1 else ""
+        at = when(meeting.minutes[0], state.now(), state.zone)
+        names = join([one.name for one in meeting.schedules], 6)
+        return f"{at:<12} {where}{meeting.size:>3} together{often}: {names}"
 
     async def do_jump(self) -> None:
         """To its row, where it has one."""

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from foretop_core.cron import Dialect, quoted
+from foretop_core.cron import quoted
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
@@ -315,9 +315,10 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
         slots = snapshot.server(namespace).concurrency
         if slots is None:
             continue
-        for crowd in collisions(_read_in(snapshot, namespace), now, slots, limits.most_collisions):
-            names = [schedule.name for schedule in crowd.schedules]
-            when = Moment(crowd.following or crowd.at, to_the_minute=True)
+        for crowd in collisions(snapshot, namespace, now, slots, limits.most_collisions):
+            schedules, first = crowd.meeting.schedules, crowd.meeting.minutes[0]
+            names = [schedule.name for schedule in schedules]
+            when = Moment(crowd.following or first, to_the_minute=True)
             rhythm = f" ({crowd.rhythm})" if crowd.rhythm else ""
             yield Finding(
                 "schedules-collide",
@@ -336,13 +337,9 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
                     Key("what_if"),
                     ". Or raise --concurrent-backups.",
                 ),
-                tuple(snapshot.ref(schedule) for schedule in crowd.schedules),
-                f"{crowd.at:%H:%M}",
+                tuple(snapshot.ref(schedule) for schedule in schedules),
+                f"{first:%H:%M}",
             )
-
-
-def _read_in(snapshot: ClusterSnapshot, namespace: str) -> Iterator[tuple[Schedule, Dialect]]:
-    return ((schedule, dialect) for schedule, dialect in snapshot.read_schedules if schedule.namespace == namespace)
 
 
 def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

@@ -1,19 +1,15 @@
-"""Items of the calendar's lanes, when their expressions are due, and which start in the same minute."""
+"""Items of the calendar's lanes, and when their expressions are due."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from datetime import UTC, date, datetime, timedelta, tzinfo
-from functools import cached_property, lru_cache
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import islice
 
 import msgspec
-from msgspec.structs import replace
 
-from foretop_core.cron import CronError, CronSchedule, Dialect, Fields
-from foretop_core.cron.wall_clock_calendar import Calendar
-from foretop_core.cron.zone_walk import CLEAR_OF_CHANGE
-from foretop_core.cron.zones import steady_span, to_local
+from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.models.builtin_kinds import CronJobSpec
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
@@ -21,19 +17,16 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, expression
 from foretop_core.rules.facts.schedule_facts import SEVERITIES, LastingFacts, runs_to_come
 from foretop_core.rules.failure_record import problem_text
+from foretop_core.rules.run_minutes import minutes_of, run_bits
 from foretop_core.rules.severity import Severity
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.timeline.time_axis import TimeAxis
 
-_MINUTE, _TICK = timedelta(minutes=1), timedelta(microseconds=1)
-_DAY = 1440
-"""Minutes."""
+_MINUTE = timedelta(minutes=1)
 AUTOGEN = "autogen-"
 """How the prescaler names the CronJob that warms up for a PreScaledCronJob."""
 LANES = (SCHEDULE.name, PRESCALED.name)
-_MOST_MINUTES = 500
-"""How many minutes, the fullest first, are looked at for all that start together."""
 
 
 class TimelineItem(msgspec.Struct, frozen=True):
@@ -142,77 +135,7 @@ def planned_runs(item: TimelineItem, ruler: TimeAxis, beyond: int = 0) -> tuple[
 
 @lru_cache(maxsize=1024)
 def _planned(parsed: CronSchedule, base: datetime | None, start: datetime, minutes: int) -> tuple[datetime, ...]:
-    bits = run_bits(parsed, start, minutes, base)
-    found = []
-    while bits:
-        lowest = bits & -bits
-        found.append(start + (lowest.bit_length() - 1) * _MINUTE)
-        bits ^= lowest
-    return tuple(found)
-
-
-class RepeatedCollision(msgspec.Struct, frozen=True):
-    """Schedules of one Velero that start in the same minute: the first such minute, and how many there are."""
-
-    context: str
-    at: datetime
-    keys: tuple[ObjectRef, ...]
-    times: int
-
-
-Entry = tuple[CronSchedule, datetime | None]
-"""An expression, and the run that it counts from: whatever has the same entry starts at the same times."""
-Server = tuple[str, str, str]
-"""A cluster, a kind and a namespace: only backups of one Velero wait for each other."""
-
-
-class StartLoad:
-    """All that start within a ruler, counted by the minute."""
-
-    def __init__(self, items: Iterable[TimelineItem], ruler: TimeAxis) -> None:
-        self.ruler = ruler
-        self._keys: dict[Server, dict[Entry, list[ObjectRef]]] = {}
-        for item in items:
-            if item.starts and isinstance(parsed := item.parsed, CronSchedule):
-                entries = self._keys.setdefault(item.key[:3], {})
-                entries.setdefault((parsed, item.base), []).append(item.key)
-
-    @cached_property
-    def _bits(self) -> dict[Entry, int]:
-        start, minutes = self.ruler.start, self.ruler.minutes
-        every = {entry for entries in self._keys.values() for entry in entries}
-        return {(parsed, base): run_bits(parsed, start, minutes, base) for parsed, base in every}
-
-    @cached_property
-    def _by_server(self) -> dict[Server, MinuteCounter]:
-        """The backups of each Velero."""
-        counters = {server: MinuteCounter() for server in self._keys if server[1] == SCHEDULE.name}
-        for server, counter in counters.items():
-            for entry, keys in self._keys[server].items():
-                counter.add(self._bits[entry], len(keys))
-        return counters
-
-    def collisions(self, now: datetime) -> tuple[RepeatedCollision, ...]:
-        """Every set that is still to start together within the ruler, in the order of their first minute."""
-        since = self.ruler.first_to_come(now)
-        found: list[RepeatedCollision] = []
-        for server, tally in self._by_server.items():
-            minutes: dict[frozenset[Entry], list[int]] = {}
-            for minute, _ in islice(tally.crowded(since), _MOST_MINUTES):
-                minutes.setdefault(frozenset(self._entries_at(server, minute)), []).append(minute)
-            for times in minutes.values():
-                first = self.ruler.start + timedelta(minutes=min(times))
-                found.append(RepeatedCollision(server[0], first, self._members([server], min(times)), len(times)))
-        return tuple(sorted(found, key=lambda one: (one.at, one.context, -len(one.keys))))
-
-    def _members(self, servers: Iterable[Server], minute: int) -> tuple[ObjectRef, ...]:
-        keys = [
-            key for server in servers for entry in self._entries_at(server, minute) for key in self._keys[server][entry]
-        ]
-        return tuple(sorted(keys, key=lambda key: (key.name, key.namespace)))
-
-    def _entries_at(self, server: Server, minute: int) -> list[Entry]:
-        return [entry for entry in self._keys[server] if self._bits[entry] >> minute & 1]
+    return tuple(start + minute * _MINUTE for minute in minutes_of(run_bits(parsed, start, minutes, base)))
 
 
 def next_runs(item: TimelineItem, now: datetime, count: int) -> tuple[datetime, ...]:
@@ -259,125 +182,3 @@ def lane_obstacles(
             return LaneObstacles(unwarmed=warmer is None)
         case _:
             return NO_OBSTACLES
-
-
-# Runs as bits, one for each minute of a stretch of time: thousands of schedules are added up as whole numbers.
-
-
-def run_bits(schedule: CronSchedule, start: datetime, minutes: int, base: datetime | None = None) -> int:
-    """The runs within so many minutes from `start`, a whole minute in UTC and bit 0.
-
-    A constant delay counts from `base`, its last run, and has no runs without one.
-    """
-    if schedule.every is not None:
-        return 0 if base is None else _delayed(schedule.every, base, start, minutes)
-    if schedule.never_fires:
-        return 0
-    shift = _steady_offset(schedule.zone or UTC, start, start + minutes * _MINUTE)
-    if shift is not None:
-        return _on_a_steady_clock(schedule, start + shift, minutes)
-    end = start + minutes * _MINUTE
-    return _set((run.astimezone(UTC) - start) // _MINUTE for run in schedule.between(start - _TICK, end - _TICK))
-
-
-class MinuteCounter:
-    """How many begin in each minute: bit k of all the counts together is one number."""
-
-    def __init__(self) -> None:
-        self._planes: list[int] = []
-
-    def add(self, bits: int, times: int) -> None:
-        """So many schedules that all run in these minutes."""
-        place = 0
-        while times:
-            if times & 1:
-                self._carry(bits, place)
-            times >>= 1
-            place += 1
-
-    def _carry(self, bits: int, place: int) -> None:
-        while bits:
-            if place >= len(self._planes):
-                self._planes += [0] * (place + 1 - len(self._planes))
-            held = self._planes[place]
-            self._planes[place] = held ^ bits
-            bits &= held
-            place += 1
-
-    def at(self, minute: int) -> int:
-        return sum((plane >> minute & 1) << weight for weight, plane in enumerate(self._planes))
-
-    def crowded(self, since: int = 0) -> Iterable[tuple[int, int]]:
-        """Minutes in which two or more begin, and how many, the fullest first and then the earliest."""
-        left = 0
-        for plane in self._planes[1:]:
-            left |= plane
-        left = left >> since << since
-        while left:
-            fullest = left
-            for plane in reversed(self._planes):
-                fullest = fullest & plane or fullest
-            minute = (fullest & -fullest).bit_length() - 1
-            yield minute, self.at(minute)
-            left ^= 1 << minute
-
-
-def _delayed(every: timedelta, base: datetime, start: datetime, minutes: int) -> int:
-    """Velero looks once a minute, so that a shorter delay is a run in each.
-
-    Reckoned from the start, for a run may lie beyond the last year that a time can have.
-    """
-    if every <= _MINUTE:
-        return (1 << minutes) - 1
-    run = base - start + max(1, -(-(start - base) // every)) * every
-    found = []
-    while run < minutes * _MINUTE:
-        found.append(run // _MINUTE)
-        run += every
-    return _set(found)
-
-
-def _set(places: Iterable[int]) -> int:
-    bits = 0
-    for place in places:
-        bits |= 1 << place
-    return bits
-
-
-def _steady_offset(zone: tzinfo, start: datetime, end: datetime) -> timedelta | None:
-    """How far the wall clock is from UTC, where it stays so from well before the start to well after the end."""
-    if zone is UTC:
-        return timedelta()
-    begin, change = steady_span(zone, start)
-    offset = to_local(zone, start) - start
-    clear = start - CLEAR_OF_CHANGE >= begin and end + CLEAR_OF_CHANGE <= change
-    return offset if clear and not offset % _MINUTE else None
-
-
-def _on_a_steady_clock(schedule: CronSchedule, wall: datetime, minutes: int) -> int:
-    fields = schedule.fields
-    times = fields.minute * _hours(fields.hour)
-    into = wall.hour * 60 + wall.minute
-    days = _days(replace(fields, minute=0, hour=0), wall.date().toordinal(), -(-(into + minutes) // _DAY))
-    bits = 0
-    for day in days:
-        bits |= times << day * _DAY
-    return bits >> into & ((1 << minutes) - 1)
-
-
-@lru_cache(maxsize=256)
-def _hours(hours: int) -> int:
-    """The first minute of each hour that is in the set."""
-    return sum(1 << 60 * hour for hour in range(24) if hours >> hour & 1)
-
-
-@lru_cache(maxsize=1024)
-def _days(fields: Fields, first: int, number: int) -> tuple[int, ...]:
-    """Which of so many days, from one on, match the day fields."""
-    calendar = Calendar(fields)
-    dates = ((place, date.fromordinal(first + place)) for place in range(number))
-    return tuple(
-        place
-        for place, day in dates
-        if calendar.has_month(day.month) and calendar.has_day(day.year, day.month, day.day)
-    )

@@ -53,10 +53,6 @@ class TimeAxis(msgspec.Struct, frozen=True):
         """How many whole minutes after the start; negative before it."""
         return (at - self.start) // MINUTE
 
-    def first_to_come(self, now: datetime) -> int:
-        """The first minute of it whose runs are not due yet: one that begins in this very second is to come."""
-        return max(0, -((self.start - now) // MINUTE))
-
     def cell_of(self, at: datetime) -> int:
         return self.minute_of(at) // self.step
 
