@@ -40,7 +40,7 @@ class Unreadable(ForetopError):
 def let_through(problem: Exception) -> None:
     """Raises a fault that a guard has caught, where FORETOP_STRICT=1 asks to see it where it happens.
 
-    An error that is meant for people is no fault, and stays with the guard.
+    An error that is meant for people is not a fault, and stays with the guard.
     """
     if os.environ.get("FORETOP_STRICT") == "1" and not isinstance(problem, ForetopError):
         raise problem

@@ -37,7 +37,7 @@ def read_whole_file(path: Path, most: int) -> bytes:
 def read_given_file(path: Path, most: int, patience: float) -> bytes:
     """All of a file that a person named, which may be a pipe: a shell's <(command) is one.
 
-    Anything that has more, or out of which nothing comes for so many seconds, is an OSError.
+    Anything that has more, or sends nothing for so many seconds, is an OSError.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
     try:

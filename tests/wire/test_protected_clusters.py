@@ -489,7 +489,7 @@ def test_doctor_prints_the_uid_and_what_protects_the_cluster(place: Place, capsy
     place.config.write_text("contexts: {elsewhere: {production: true}}\n")
     run(["doctor"])
     printed = capsys.readouterr().out
-    assert "prod cannot be told from the cluster of elsewhere: contexts.elsewhere.clusterUid is not set" in printed
+    assert "prod may be the same cluster as elsewhere: contexts.elsewhere.clusterUid is not set" in printed
     assert "run foretop doctor in the protected context, and set its clusterUid" in printed
 
 
@@ -508,7 +508,7 @@ def test_the_effective_settings_say_what_protects_each_context(
     assert found == {
         "prod": "after typing prod prod is marked production",
         "other": "after typing prod other is the cluster of prod, which is marked production",
-        "dev": "after typing dev dev cannot be told from the cluster of prod: contexts.prod.clusterUid is not set",
+        "dev": "after typing dev dev may be the same cluster as prod: contexts.prod.clusterUid is not set",
         "us": "refused us is marked readOnly",
     }
     assert run(["config", "show", "-o", "json"]) == 0

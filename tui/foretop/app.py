@@ -368,7 +368,7 @@ class Dashboard(SerialKeyApp):
         super().notify(shown, title=clean(title), severity=severity, timeout=timeout, markup=False)
 
     def clear_notifications(self) -> None:
-        """Takes what holds a toast away with it, of which Textual would keep one for every message."""
+        """Takes what holds a toast away with it; Textual would keep one for every message."""
         super().clear_notifications()
         if self.screen_stack:
             self.screen.query("ToastHolder").remove()

@@ -25,7 +25,7 @@ _WHAT = "The answer does not come from the API server"
 def check_answer(step: PlanStep, body: bytes) -> None:
     """Raises Unreadable unless this answer shows that the write was made.
 
-    A login page, another object, or the object as it was before are no answer to a write, whatever their status says.
+    A login page, another object, or the object as it was before do not answer a write, whatever their status says.
     """
     found = read_object(step, body)
     if found is None:

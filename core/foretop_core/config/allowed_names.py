@@ -32,7 +32,7 @@ ThemeTone = Literal[
 ]
 """What a theme gives colours to: the screen, and the tones of what stands on it."""
 GONE_ACTION = "edit-beside-runs"
-"""An action of earlier builds: a file that gives it a key is no mistake, and the key does nothing."""
+"""An action of earlier builds: a file that gives it a key is valid, and the key does nothing."""
 BUILT_IN_THEMES = ("terminal", "dark", "light", "high-contrast", "colour-blind")
 
 if TYPE_CHECKING:

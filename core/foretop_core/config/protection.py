@@ -43,7 +43,7 @@ _BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 
 
 class ClusterIdentity(msgspec.Struct, frozen=True):
-    """All by which one cluster is told from another; what is not known is empty."""
+    """All that distinguishes one cluster from another; what is not known is empty."""
 
     address: str = ""
     """As `server_address` writes it."""
@@ -63,7 +63,7 @@ class Protection(msgspec.Struct, frozen=True):
     name: str = ""
     """The name to type: of the context that is protected, or of the connection where that is in doubt."""
     in_doubt: bool = False
-    """It is not known to be a protected cluster, and cannot be told from one."""
+    """It may be a protected cluster; nothing proves that it is, or that it is not."""
 
 
 NO_PROTECTION = Protection()
@@ -123,7 +123,7 @@ def protection_of(
     if doubted:
         has_uid = bool(config.settings.contexts[doubted[0]].cluster_uid)
         missing = "its own uid cannot be read" if has_uid else f"contexts.{doubted[0]}.clusterUid is not set"
-        return _production(refused, f"{name} cannot be told from the cluster of {doubted[0]}: {missing}", name, True)
+        return _production(refused, f"{name} may be the same cluster as {doubted[0]}: {missing}", name, True)
     return Protection(refused)
 
 

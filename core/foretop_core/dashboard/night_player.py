@@ -52,7 +52,7 @@ class NightPlayer:
         """When those of a length may be foreseen again: after a change of schedules, and after any other."""
 
     def work(self, *, needs_week: bool) -> Iterator[Coroutine[Any, Any, None]]:
-        """The work of playing the nights of which something has changed, or whose clock has entered another cell.
+        """The work of playing the nights that have changed, or whose clock has entered another cell.
 
         What was never foreseen is at once, when all lists are in; what was, at most as often as its cost allows.
         """

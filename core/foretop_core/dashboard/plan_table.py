@@ -240,7 +240,7 @@ def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piec
 
 
 def _others(pauses: Sequence[tuple[PlanStep, PauseEffect]]) -> list[Piece]:
-    """Whose backups go on at a server of which all schedules are paused then."""
+    """Whose backups go on at a server whose schedules are all paused then."""
     counted = Counter(_server(step) for step, effect in pauses if not effect.is_change)
     told = dict.fromkeys(
         effect.others
@@ -357,7 +357,7 @@ def _unpause_sentence(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]]) -> tup
     # One that is due in a moment is told to skip as well: by then it may be.
     soon = sum(effect.due_since is None and _sets_skip(step) for step, effect in unpauses)
     idle = len(effects) - len(due)
-    also = f", of which {soon} {'is' if soon == 1 else 'are'} due in a moment and set to skip too" if soon else ""
+    also = f", including {soon} that {'is' if soon == 1 else 'are'} due in a moment and set to skip too" if soon else ""
     parts = [
         f"{skipped} {'skips' if skipped == 1 else 'skip'} what is due" if skipped else "",
         f"{held} {'follows' if held == 1 else 'follow'} a running backup" if held > 0 else "",

@@ -192,7 +192,7 @@ class DashboardState:
     def now(self, context: str = "") -> datetime:
         """The moment that the facts of a cluster are of: they stand still while nothing comes in.
 
-        Without a context it is that of the first one of which something does.
+        Without a context it is that of the first one that is not lost.
         """
         where = context or next((name for name in self.contexts if self.health(name).lost_at is None), self.contexts[0])
         lost = self.health(where).lost_at

@@ -296,5 +296,6 @@ def test_the_numbers_of_unpausing_add_up_to_the_fields_that_are_set() -> None:
     assert sum("skipImmediately" in step.write.body["spec"] for step in plan.steps) == 2
     told = table_of(snapshot, choice=Choice.SKIP).text
     assert told == (
-        "No backup is created now; 1 skips what is due; 2 not due, of which 1 is due in a moment and set to skip too."
+        "No backup is created now; 1 skips what is due; "
+        "2 not due, including 1 that is due in a moment and set to skip too."
     )

@@ -147,7 +147,7 @@ def test_another_name_of_the_cluster_is_protected_by_the_name_that_the_file_has(
 def test_a_connection_in_doubt_asks_for_its_own_name() -> None:
     for settings in (PRODUCTION, READ_ONLY):
         found = protection_of("dev", UNSURE, config(prod=settings), KNOWN)
-        why = "dev cannot be told from the cluster of prod: contexts.prod.clusterUid is not set"
+        why = "dev may be the same cluster as prod: contexts.prod.clusterUid is not set"
         assert found == Protection("", why, "dev", in_doubt=True)
     assert protection_of("dev", ELSEWHERE, config(prod=PRODUCTION), {}).name == "dev"
 
@@ -157,7 +157,7 @@ def test_a_uid_in_the_file_ends_the_doubt() -> None:
     other = ClusterIdentity("10.0.0.7:6443", NONE, DEV_UID)
     assert protection_of("dev", other, marked, KNOWN) == Protection()
     assert protection_of("dev", ClusterIdentity(uid=PROD_UID), marked, {}).name == "prod"
-    why = "dev cannot be told from the cluster of prod: its own uid cannot be read"
+    why = "dev may be the same cluster as prod: its own uid cannot be read"
     assert protection_of("dev", UNSURE, marked, KNOWN) == Protection("", why, "dev", in_doubt=True)
 
 

@@ -296,7 +296,7 @@ TEMPLATE = """\
 #keys:
 #  copy-name: ctrl+y
 
-# What the terminal is told of a new finding of at least this severity (error, warning or note):
+# How the terminal reports a new finding of at least this severity (error, warning or note):
 # the bell, a desktop notification (osc9 or osc777), and the number of findings in the window title.
 #notify:
 #  severity: error

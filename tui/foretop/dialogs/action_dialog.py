@@ -448,7 +448,7 @@ class ActionDialog(DialogFrame):
         return is_told or any(brief in text for brief in said) or super().show_notice(text)
 
     def _unwatched(self, plan_run: PlanRun) -> Iterator[Paragraph]:
-        """Tells of which it is not known whether somebody puts them back."""
+        """Lists those that nobody watches for being put back."""
         for told in plan_run.told:
             if why := self.service.unwatched.get(told.result.step.target):
                 yield plan_text.look(f"{told.result.step.target.name}: not watched for who undoes it. {why}.")

@@ -66,7 +66,7 @@ Group = list[Paragraph]
 
 
 def halves(groups: Sequence[Group], cells: int) -> tuple[list[Group], list[Group]]:
-    """The groups in two columns of this width, of which the longer one is as short as can be."""
+    """The groups in two columns of this width, the longer one as short as possible."""
     sizes = [len(wrap(group, cells)) for group in groups]
     cut = min(range(1, len(groups) + 1), key=lambda at: max(sum(sizes[:at]), sum(sizes[at:])))
     return list(groups[:cut]), list(groups[cut:])

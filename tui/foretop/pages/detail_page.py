@@ -257,7 +257,7 @@ class DetailPage(Page, can_focus=True):
 
     @property
     def has_list(self) -> bool:
-        """True if results are on the screen of which there is more to fetch."""
+        """True if the results on the screen have more to fetch."""
         return self.state is not None and self.shows_results and not why_no_list(self._status())
 
     @property

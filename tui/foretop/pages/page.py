@@ -151,7 +151,7 @@ class Page(Widget):
 
     @property
     def has_list(self) -> bool:
-        """True if results are on the screen of which there is more to fetch."""
+        """True if the results on the screen have more to fetch."""
         return False
 
     @property

@@ -162,7 +162,7 @@ def _with_further(
 
 
 def _served(column: Column[Any], natural: int) -> int:
-    """How much of a name is shown before a further column is; 0 for what is no name."""
+    """How much of a name is shown before a further column is; 0 for what is not a name."""
     return min(natural, LONG_NAME if column.name in _ALWAYS else NAME if column.from_middle else 0)
 
 

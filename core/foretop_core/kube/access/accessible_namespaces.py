@@ -46,7 +46,7 @@ NODE_AGENT_READS = (
 """For how many volumes a node moves at once."""
 
 CLUSTER_READ = RequiredPermission("get", NAMESPACE, names=("kube-system",))
-"""For the uid by which a cluster is told from others."""
+"""For the uid that distinguishes a cluster from others."""
 
 
 def watch_permissions(kind: Kind) -> tuple[RequiredPermission, ...]:

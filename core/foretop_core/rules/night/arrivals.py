@@ -128,7 +128,7 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
     def _irregularity(self) -> float:
         """0 where they come as a clock ticks, 1 or more where each comes by chance: how much the gaps differ.
 
-        From one busy hour to that of the next day is no gap.
+        From one busy hour to that of the next day is not a gap.
         """
         gaps = [gap for one, later in pairwise(self.ago) if (gap := later - one) <= _HOUR]
         usual = fmean(gaps or (0.0,))

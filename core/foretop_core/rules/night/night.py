@@ -152,7 +152,7 @@ class Night(msgspec.Struct, frozen=True):
     done: Range | None = None
     """The end of the last run that falls due in the time that is foreseen, of those that have a known end."""
     bounded: tuple[str, ...] = ()
-    """The schedules of which not all runs are played, because they are too many."""
+    """The schedules whose runs are not all played, because they are too many."""
 
     @property
     def paused(self) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ class Reckoning(msgspec.Struct, frozen=True):
     ends: int = 0
     ends_inside: int = 0
     not_made: int = 0
-    """Runs that were foretold and of which there is no backup."""
+    """Runs that were forecast and have no backup."""
 
     @property
     def share(self) -> float | None:

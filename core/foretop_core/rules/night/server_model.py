@@ -139,7 +139,7 @@ class ServerModel(msgspec.Struct, frozen=True):
     """The first planned end of their pauses."""
     skipped: Mapping[str, SkippedRuns] = msgspec.field(default_factory=dict)
     bounded: tuple[str, ...] = ()
-    """The schedules of which not all runs are played."""
+    """The schedules whose runs are not all played."""
     arrivals: Arrivals = Arrivals()
     """The backups of tenants so far: more will come."""
 

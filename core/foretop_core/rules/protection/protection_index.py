@@ -142,7 +142,7 @@ class ProtectionIndex:
             self._change(None, item)
 
     def load_backups(self, backups: Iterable[Backup]) -> None:
-        """Takes in backups that were not known before, of which there are tens of thousands; restores come later."""
+        """Takes in backups that were not known before, tens of thousands at once; restores come later."""
         copies = self._copies
         by_spec: dict[tuple[str, int], tuple[Hashable, CopyGroup]] = {}
         """Equal specs of many backups are one object, as the store keeps them."""

@@ -24,7 +24,7 @@ _LONGEST = 366 * 24 * 3600
 
 
 class WaitingVolume(msgspec.Struct, frozen=True):
-    """A volume of which nothing has been transferred yet; `node` is "" if no node has accepted it."""
+    """A volume that has transferred nothing yet; `node` is "" if no node has accepted it."""
 
     name: str
     phase: str
@@ -88,7 +88,7 @@ class VolumesEnd(msgspec.Struct, frozen=True):
     """When the last volume of a run is moved, or why that is not known.
 
     `waiting` is the volume that it waits for, `turn_after` what its node moves before it, and `not_before` when that
-    is done; `still` is a volume under way of which nothing has moved.
+    is done; `still` is a volume under way that does not move.
     """
 
     end: datetime | None = None

@@ -105,7 +105,7 @@ def _nights(snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[str, Nig
 
 
 def _schedules(snapshot: ClusterSnapshot, namespace: str, ahead: Night) -> Iterator[tuple[ScheduleOutlook, Schedule]]:
-    """Find the schedules whose runs have a length that is no guess; one that is always due has its own finding."""
+    """Find the schedules whose runs have a known length; one that is always due has its own finding."""
     by_name = {schedule.name: schedule for schedule in snapshot.schedules_by_namespace[namespace]}
     for coming in schedule_outlooks(ahead):
         schedule = by_name.get(coming.name)
@@ -180,7 +180,7 @@ def _broken_promise(
 ) -> tuple[datetime, datetime, datetime | None] | None:
     """When its newest good copy is first older than promised, since when it should be, and since when it then is.
 
-    A run that has begun in time and goes on is no broken promise.
+    A run that has begun in time and goes on does not break a promise.
     """
     good = facts.newest_good
     newest = good.started if good is not None else None

@@ -23,7 +23,7 @@ UNPROVEN = "drill-unproven"
 
 
 def left_over_drills(records: Sequence[DrillRecord]) -> Rule:
-    """The rule for what the journal, which has these records, proves; drills that are still going are no finding.
+    """The rule for what the journal, which has these records, proves; drills that are still going are not findings.
 
     Such a finding names no related object: a key on it would delete that one without a proof.
     """

@@ -65,7 +65,7 @@ GroupKey = tuple[str, str, str, Severity, str, str, tuple[str, str, datetime | N
 
 
 def aggregated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """For a screen, worst first: runs of which the same is said are one line; what needs no action is left out."""
+    """For a screen, worst first: runs with the same text are one line; what needs no action is left out."""
     kept: list[Finding] = []
     alike: defaultdict[GroupKey, list[Finding]] = defaultdict(list)
     for finding in (one for one in findings if one.needs_action):

@@ -162,7 +162,7 @@ def pieces(
 
 @dataclass(frozen=True, slots=True)
 class UnreadableRow:
-    """The entry of an object that could not be read, or of which no row could be made."""
+    """The entry of an object that could not be read, or for which no row could be made."""
 
     key: ObjectRef
     problem: str

@@ -196,7 +196,7 @@ def progress_text(run: Run, data: DataProgress) -> str:
 
 
 def progress_bar(run: Run, data: DataProgress) -> ShareBar | None:
-    """The same as a bar; None for what has ended, or of which no share is known."""
+    """The same as a bar; None for what has ended, or whose share is not known."""
     if has_ended(run):
         return None
     if _moves_data(run, data):

@@ -246,7 +246,7 @@ def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | No
 
 
 def _not_made(shown: ServerNight) -> Iterator[WordLine]:
-    """The runs that are lost, that are refused, and those of which it is not known, each with the reason."""
+    """The runs that are lost, that are refused, and those that are not known, each with the reason."""
     for fate in (Fate.LOST, Fate.REFUSED, Fate.UNKNOWN):
         sign, tone = (LaneSign.UNKNOWN, Tone.WARN) if fate is Fate.UNKNOWN else (LaneSign.LOST, Tone.BAD)
         counted = sorted(fate_counts(shown.outlook, fate), key=lambda one: -one[1])
