@@ -41,6 +41,8 @@ def box_in_thread(
         try:
             loop.run_until_complete(serve())
         finally:
+            # Here, because the thread of an async test has a running loop of its own.
+            loop.close()
             ready.set()
 
     thread = threading.Thread(target=run, daemon=True)
@@ -50,9 +52,9 @@ def box_in_thread(
         assert made, "the box did not take the objects"
         yield made[0]
     finally:
-        loop.call_soon_threadsafe(done.set)
+        if made:
+            loop.call_soon_threadsafe(done.set)
         thread.join(120)
-        loop.close()
 
 
 @contextmanager
