@@ -742,7 +742,9 @@ def _(seen: Surfaces) -> Stated:
 @states("place among those that wait", "page of the queue, POS")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("queue").items():
-        yield _subject(key), number(int(row["position"]) if row["position"].isdigit() else 0)
+        # A run at work has a sign, one that Velero never saw has nothing; any other word is a fault.
+        place = row["position"]
+        yield _subject(key), number(0 if place in ("▶", "·", "") else int(place))
 
 
 @states("place among those that wait", "get queue -o json")
@@ -753,12 +755,12 @@ def _(seen: Surfaces) -> Stated:
 
 @states("place among those that wait", "report")
 def _(seen: Surfaces) -> Stated:
-    """A run at work has a sign or nothing where the others have their number."""
+    """Of those that wait; a run at work has a sign there or nothing."""
     waits = {item["name"]: bool(item["waitingPosition"]) for item in seen.items("queue").values()}
     kinds = {item["name"]: _of_item(item) for item in seen.report["queue"]}
     for row in _report_rows(seen, "Queue"):
         if row[1] in kinds and waits.get(row[1]):
-            yield kinds[row[1]], number(int(row[0])) if row[0].isdigit() else number(0)
+            yield kinds[row[1]], number(int(row[0]))
 
 
 @states("place among those that wait", "page of NABs, QUEUE")
