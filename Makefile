@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
+# Without what Python keeps, each process of the tests would compile all of them again: 14 seconds of a core each.
+unexport PYTHONDONTWRITEBYTECODE
 # The sections of lock.txt that stand before the named one.
 LOCKED_BEFORE = sed '/^\# $(1):/,$$d' lock.txt | $(PIP) --require-hashes -r /dev/stdin
 # Tests of the screen wait for it a part of their time: one more at once than there are cores, and two where many are of
