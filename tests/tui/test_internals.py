@@ -19,6 +19,7 @@ import foretop
 from foretop.terminal import textual_internals
 from foretop.terminal.textual_internals import (
     InternalsApp,
+    ParsedOnce,
     has_driver,
     show_late_widgets,
     switch_mouse,
@@ -145,3 +146,20 @@ def test_nobody_else_touches_them() -> None:
         if name in private or name.startswith("textual.")
     }
     assert touched == set()
+
+
+def test_a_style_sheet_is_parsed_again_for_other_variables_only() -> None:
+    sheet = ParsedOnce(variables={"shade": "red"})
+    sheet.add_source("Label { color: $shade; }", read_from=("a", ""))
+    sheet.parse()
+    (rule,) = sheet.rules
+
+    sheet.set_variables({"shade": "red"})
+    sheet.add_source("Label { width: 3; }", read_from=("b", ""))
+    sheet.reparse()
+    assert sheet.rules[0] is rule
+    assert len(sheet.rules) == 2
+
+    sheet.set_variables({"shade": "blue"})
+    sheet.reparse()
+    assert [one.styles.color.hex for one in sheet.rules[:1]] == ["#0000FF"]

@@ -27,6 +27,7 @@ from foretop.terminal.cell_diff import CellDiff
 from foretop.terminal.job_control import resize_in_the_loop, resume_only_after_suspend
 from foretop.terminal.serial_keys import SerialKeyApp
 from foretop.terminal.textual_internals import (
+    ParsedOnce,
     guard_input,
     guard_messages,
     has_driver,
@@ -87,6 +88,7 @@ class Dashboard(SerialKeyApp):
         self.display_options = display_options or DisplayOptions()
         super().__init__(ansi_color=True, typed=self.display_options.typed)
         self.theme = "ansi-dark"
+        self.stylesheet = ParsedOnce(variables=self.get_css_variables())
         self.told: deque[tuple[str, str]] = deque(maxlen=_KEPT_MESSAGES)
         self._open_source = open_source
         self._source: ClusterSession | None = None

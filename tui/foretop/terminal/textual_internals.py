@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Protocol
 from rich.console import Console, RenderableType
 from rich.text import Text
 from textual.app import App
+from textual.css.stylesheet import Stylesheet
 from textual.events import Resize
 from textual.geometry import Size
 from textual.message import Message
@@ -296,6 +297,19 @@ def _give_back_terminal(app: App[Any]) -> None:
         termios.tcflush(target.fileno(), termios.TCOFLUSH)
         os.set_blocking(target.fileno(), False)
         os.write(target.fileno(), _GIVEN_BACK)
+
+
+class ParsedOnce(Stylesheet):
+    """A style sheet whose sources are parsed again only for other variables; Textual does so at each start."""
+
+    def set_variables(self, variables: dict[str, str]) -> None:
+        if variables != self._variables:
+            super().set_variables(variables)
+            self._require_parse = True
+
+    def reparse(self) -> None:
+        if self._require_parse:
+            self.parse()
 
 
 class InternalsApp(App[int]):
