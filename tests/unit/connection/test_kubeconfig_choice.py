@@ -157,7 +157,10 @@ def test_a_pod_has_a_service_account_where_both_its_marks_are_there(tmp_path: Pa
     assert in_cluster(host, str(tmp_path))
 
 
-@pytest.mark.parametrize(("written_namespace", "used"), [("shop\n", "shop"), ("", "default"), (None, "default")])
+@pytest.mark.parametrize(
+    ("written_namespace", "used"),
+    [("shop\n", "shop"), ("", "default"), (None, "default"), ("n" * 253, "n" * 253), ("n" * 254, "default")],
+)
 def test_a_pod_s_own_cluster(tmp_path: Path, written_namespace: str | None, used: str) -> None:
     (tmp_path / "ca.crt").write_text("PEM")
     if written_namespace is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ from foretop.commands.report import server_items
 from foretop_core.models import Pod, from_builtins
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerPod, ServerState, server_facts
+from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS
 from foretop_core.rules.sentences import render
-from tests.objects import NOW, at, location, schedule
+from tests.objects import NOW, at, backup, location, schedule
 
 
 def pod(name: str = "velero-7d9f", started: str = "02:39:30", *, ready: bool = True, restarts: int = 0) -> Pod:
@@ -38,6 +40,13 @@ def test_the_pod_of_a_server_is_told_and_its_start_is_a_sign_of_life() -> None:
 @pytest.mark.parametrize(("ready", "state"), [(True, ServerState.ACTIVE), (False, ServerState.NOT_KNOWN)])
 def test_a_ready_pod_shows_life_where_nothing_else_tells(ready: bool, state: ServerState) -> None:
     assert facts(schedule(), pod(started="01:00:00", ready=ready)).state is state
+
+
+@pytest.mark.parametrize(("late", "state"), [(0, ServerState.ACTIVE), (1, ServerState.NOT_KNOWN)])
+def test_work_shows_life_for_as_long_as_a_check_of_the_storage_would(late: int, state: ServerState) -> None:
+    begun = backup(phase="InProgress", created="01:59:00", started="02:00:00")
+    now = at("02:00:00") + SILENT_PERIODS * PERIOD + timedelta(seconds=late)
+    assert server_facts(assemble([begun]), "velero", now).state is state
 
 
 def test_of_several_pods_the_ready_one_counts_then_the_newest() -> None:

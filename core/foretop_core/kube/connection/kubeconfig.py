@@ -27,7 +27,7 @@ from foretop_core.kube.connection.config import (
     Reload,
 )
 from foretop_core.kube.connection.kubeconfig_entries import KubeconfigEntry, read_context
-from foretop_core.own_files import read_given_file, read_own_file, read_whole_file, why_not
+from foretop_core.own_files import read_given_file, read_whole_file, why_not
 from foretop_core.yaml_guard import PlainLoader, check_yaml
 
 _PATIENCE = 15.0
@@ -313,7 +313,7 @@ def read_service_account(
             "give --kubeconfig",
         ) from None
     try:
-        namespace = read_own_file(mounted / "namespace", _LONGEST_NAMESPACE).decode("utf-8").strip()
+        namespace = read_whole_file(mounted / "namespace", _LONGEST_NAMESPACE).decode("utf-8").strip()
     except (OSError, UnicodeDecodeError):
         namespace = ""
     return ContextConfig(
