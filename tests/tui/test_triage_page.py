@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -14,11 +15,12 @@ from foretop.widgets.styles import style_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Deployment, NonAdminBackup
 from foretop_core.models.kinds import BACKUP, SCHEDULE
+from foretop_core.models.wire import as_json
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL
 from foretop_core.tables.engine.status_glyphs import Tone
 from tests.objects import NOW, at, backup, location, nab, schedule
 from tests.tui.dashboard_on_box import stand
-from tests.tui.fake_source import FilledSource, calm, meta
+from tests.tui.fake_source import CONTEXT, FilledSource, calm, meta
 from tests.tui.pilot import LARGE, SMALL, screen
 
 
@@ -169,6 +171,24 @@ def test_a_window_is_told_in_the_second_after_its_end_however_long_a_look_takes(
     state.begin_frame()
     state.judge()
     assert "window-overrun" in [one.code for one in state.findings]
+
+
+def test_after_a_write_of_ones_own_the_header_is_looked_at_without_a_rest() -> None:
+    """Who has resumed a window waits for the header to say so, however long a look takes."""
+    source, ticks = FilledSource([location(), schedule("held", paused=True)]), count(0.0, 1.0)
+    state = DashboardState(source, lambda: next(ticks))
+
+    def paused_after_a_change() -> int:
+        source.manual.advance(timedelta(seconds=1))
+        state.begin_frame()
+        state.judge()
+        return state.pauses(CONTEXT).without_window
+
+    state.judge(at_once=True)
+    source.change(SCHEDULE, as_json(schedule("held")))
+    assert paused_after_a_change() == 1
+    state.note_write()
+    assert paused_after_a_change() == 0
 
 
 def partly_failed(number: int) -> NonAdminBackup:

@@ -95,6 +95,8 @@ _SHARE, _IDLE_SHARE = 40, 300
 changed and only time has passed, much less."""
 
 
+_AFTER_A_WRITE = 3.0
+"""Seconds in which a look takes no rest: somebody waits to see what has become of a write."""
 _PATIENCE = 20.0
 """Seconds after which what has come in is judged, however much is still to come."""
 _NEVER = (datetime.min.replace(tzinfo=UTC), (-1, -1))
@@ -154,6 +156,7 @@ class DashboardState:
         self._first_look = set(source.contexts)
         self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
         self._began = self._took = 0.0
+        self._wrote = -_AFTER_A_WRITE
         self._opened = ticks()
 
     def take_contexts(self) -> None:
@@ -274,7 +277,10 @@ class DashboardState:
             self._gather()
         began = self._ticks()
         changed = any(self._judged.get(context, _NEVER)[1] != self._version(context) for context in self.contexts)
-        rest = max(_SOONEST.total_seconds() / 2, self._took * (_SHARE if changed else _IDLE_SHARE))
+        is_awaited = began < self._wrote + _AFTER_A_WRITE
+        rest = max(
+            _SOONEST.total_seconds() / 2, 0.0 if is_awaited else self._took * (_SHARE if changed else _IDLE_SHARE)
+        )
         ended = {context for context in self.contexts if self._has_window_ended(context)}
         if began < self._began + rest and not at_once and not ended:
             return
@@ -284,6 +290,10 @@ class DashboardState:
         if due:
             self._gather()
             self._began, self._took = began, self._ticks() - began
+
+    def note_write(self) -> None:
+        """A write of one's own was made: what it changes is looked at as soon as it is seen."""
+        self._wrote = self._ticks()
 
     @property
     def has_judged(self) -> bool:

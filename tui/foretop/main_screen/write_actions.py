@@ -329,7 +329,7 @@ class WriteActions:
         assert self.host.state is not None
         if self._service is None or self._service.source is not self.host.state.source:
             self._service = ActionService(
-                self.host.state.source, os.environ, self._tell_undone, self._unmark, self._tell_failed
+                self.host.state.source, os.environ, self._tell_undone, self._tell_done, self._tell_failed
             )
         return self._service
 
@@ -347,6 +347,11 @@ class WriteActions:
             at = humanize.time(undone.at, self.host.state.clock(undone.target.context), self.host.state.zone)
             told = f"{undone.target}: {undone.brief} at {at}"
             self.host.app.notify(told, severity="warning")
+
+    def _tell_done(self, key: ObjectRef) -> None:
+        if self.host.state is not None:
+            self.host.state.note_write()
+        self._unmark(key)
 
     def _unmark(self, key: ObjectRef) -> None:
         """Takes the marks of what was done and of what was left out: the next key would be about it again.
