@@ -133,6 +133,14 @@ def test_an_open_window_stays_beside_an_overdue_pause_and_a_slow_clock(
     assert items & {"local clock 3m slow", "clock 3m slow"}
 
 
+@pytest.mark.parametrize("context", ["prod-eu", "minicluster"])
+def test_the_slots_stay_beside_an_open_window(context: str) -> None:
+    """Who has paused everything waits for them to become free."""
+    items = between(header(FilledSource([*troubled(), *held(38)], (context,))))
+    assert "slots 3/3" in items
+    assert set(items) & {"‖ 38 to resume 04:30", "‖ 38, end 04:30"}
+
+
 def test_a_window_that_is_over_is_told_beside_what_is_overdue() -> None:
     late = schedule("late", "0 * * * *", last="01:00:03", paused=True)
     notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T02:29:00Z", PAUSED_BATCH: "ab12cd"}

@@ -42,14 +42,23 @@ _VELERO = frozenset({SCHEDULE.name, BACKUP.name, STORAGE.name})
 """Without these kinds there is no Velero."""
 _LEFT = ("context", "scope")
 _RIGHT = ("pauses", "slots", "api", "velero", "read_only", "production", "skew", "speed")
-_YIELDING = (
+_FIRST = (
     *(("velero", 1), ("scope", 1), ("context", 1), ("pauses", 1), ("slots", 1), ("scope", 2), ("velero", 3)),
-    *(("production", 1), ("pauses", 2), ("slots", 2), ("slots", 3), ("speed", 1), ("skew", 1), ("api", 1), ("api", 2)),
-    *(("context", 2), ("pauses", 3), ("scope", 3), ("production", 2), ("context", 3), ("read_only", 1)),
-    *(("api", 3), ("pauses", 4), ("context", 4), ("skew", 2), ("scope", 4), ("clock", 1), ("velero", 4)),
+    *(("production", 1), ("pauses", 2)),
+)
+_SLOTS, _SPEED = (("slots", 2), ("slots", 3)), (("speed", 1),)
+_THEN = (
+    *(("skew", 1), ("api", 1), ("api", 2), ("context", 2), ("pauses", 3), ("scope", 3)),
+    *(("production", 2), ("context", 3), ("read_only", 1), ("api", 3)),
+)
+_LAST = (
+    *(("pauses", 4), ("context", 4), ("skew", 2), ("scope", 4), ("clock", 1), ("velero", 4)),
     *(("clock", 2), ("context", 5)),
 )
+_YIELDING = (*_FIRST, *_SLOTS, *_SPEED, *_THEN, *_LAST)
 """Which item is shortened next to which form where there is no room for all: the least important first."""
+_YIELDING_IN_A_PAUSE = (*_FIRST, *_THEN, *_SPEED, *_SLOTS, *_LAST)
+"""Who has paused schedules waits for the slots to become free."""
 
 Forms = tuple[Line, ...]
 """An item in full, then in fewer and fewer words; an empty line leaves it out."""
@@ -82,7 +91,8 @@ def status(state: DashboardState, display_options: DisplayOptions, scope: str, c
         "skew": ((),) if speed != 1.0 else _skew(state),
         "clock": _time_there(state),
     }
-    shown = fitted(items, cells, gap)
+    in_a_pause = any(state.pauses(context).windows for context in _looked_at(state))
+    shown = fitted(items, cells, gap, _YIELDING_IN_A_PAUSE if in_a_pause else _YIELDING)
     left = _joined([shown[name] for name in _LEFT], gap)
     right = _joined([shown[name] for name in _RIGHT], gap)
     time = (Span(" " * gap), *shown["clock"], Span(" ")) if shown["clock"] else ()
@@ -90,7 +100,7 @@ def status(state: DashboardState, display_options: DisplayOptions, scope: str, c
     return (Span(" "), *left, Span(" " * space), *right), time
 
 
-def fitted(items: Mapping[str, Forms], cells: int, gap: int) -> dict[str, Line]:
+def fitted(items: Mapping[str, Forms], cells: int, gap: int, yielding: Sequence[tuple[str, int]]) -> dict[str, Line]:
     """Each item in the longest form for which there is room; the least important ones yield first.
 
     A narrow terminal begins with short forms, so that the line does not change with every number in it. Room that the
@@ -104,7 +114,7 @@ def fitted(items: Mapping[str, Forms], cells: int, gap: int) -> dict[str, Line]:
         sizes = [size for name, form in (forms | tried).items() if (size := line_width(items[name][form]))]
         return sum(sizes) + gap * (len(sizes) - 1) + 2 <= cells
 
-    for name, form in _YIELDING:
+    for name, form in yielding:
         if fits():
             break
         yielded.append((name, forms[name]))
