@@ -17,7 +17,8 @@ from foretop_core.config.live_config import LiveConfig
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 
 _START = 3.0
-"""Seconds until the garbage collector is enabled; by then the modules are loaded, and the first rows are seen."""
+"""Seconds until the garbage collector is enabled; by then the modules are loaded and, unless the cluster is slow or
+large, the first rows are there. A fixed time, so that a cluster that never answers does not leave it off."""
 _GRACE = 5.0
 """Seconds in which a screen ends that was asked to; a terminal that takes no output would hold it for ever."""
 

@@ -106,7 +106,7 @@ def show_dashboard(
 ) -> int:
     """Runs the dashboard to its end."""
     gc.set_threshold(_SELDOM)
-    # Enabled again when the first rows are there: it would look twice through all that is being loaded.
+    # It would look twice through all that is being loaded; `run_dashboard` enables it some seconds later.
     gc.disable()
     from foretop.startup import detect_display, run_dashboard
 
