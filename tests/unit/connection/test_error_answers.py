@@ -39,6 +39,7 @@ def test_a_status_says_more_than_the_line_above_it() -> None:
         (b"upstream is down", "upstream is down"),
         (b"[]", "[]"),
         (b'{"error": "no"}', ""),
+        (b"n" * 201, "n" * 200),
     ],
 )
 def test_what_is_not_a_status_leaves_what_the_first_line_says(content: bytes, message: str) -> None:

@@ -103,6 +103,7 @@ def test_an_overdue_schedule_names_the_backup_that_blocks_it() -> None:
     good = backup("nightly-20261115000003", created="00:00:03", started="00:00:03", ended="00:10:00", of="nightly")
     found = only(location(), schedule(cron="0 * * * *", last="01:00:03"), held, good)
     assert found.code == "schedule-overdue"
+    assert render(found.what, NOW) == "overdue, held by its last backup"
     assert found.since == at("02:00:00")
     assert [subject.name for subject in found.related] == ["nightly-20261115010003"]
     assert "InProgress for 1 hour and 41 minutes" in render(found.evidence, NOW)
