@@ -111,15 +111,6 @@ async def test_keys_that_need_a_copy_are_not_offered_where_all_are_out_of_reach(
         for key, title in (("r", "Restore media"), ("D", "Drill")):
             await at.shown.press(key)
             assert at.shown.app.told[-1][1].startswith(f"{title}: all its copies are in ")
-        state = at.shown.app.main_screen.state
-        assert state is not None
-        snapshot = state.store.snapshot(state.contexts[0])
-        lost = {one.name for one in snapshot.storage if one.phase == "Unavailable"}
-        away = [one for one in snapshot.backups if one.phase == "Completed" and one.spec.storage_location in lost]
-        await at.go("7", snapshot.ref(away[0]))
-        assert "r restore" not in at.shown.footer
-        await at.shown.press("r")
-        assert "fix the storage location, then restore" in at.shown.app.told[-1][1]
 
 
 @pytest.mark.sweep

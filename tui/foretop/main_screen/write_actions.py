@@ -22,10 +22,10 @@ from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.actions.planners.acknowledging import ACKNOWLEDGE, record_for
 from foretop_core.actions.planners.drills import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE, PAUSE, UNPAUSE
-from foretop_core.actions.planners.restores import RESTORE_FROM, why_no_restore
+from foretop_core.actions.planners.restores import RESTORE_FROM
 from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
 from foretop_core.dashboard.related_objects import related_to_finding
-from foretop_core.models import Backup, Deployment, Schedule
+from foretop_core.models import Deployment, Schedule
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
@@ -274,8 +274,6 @@ class WriteActions:
             return "it no longer exists"
         movements = state.store.indexes.movements_by_backup
         why = record.applies(item, lambda: bool(movements.keys(*_label(key))))
-        if not why and record is RESTORE_FROM and isinstance(item, Backup):
-            return why_no_restore(state.store.snapshot(key.context), item)
         return why or (self._why_no_cleanup(key) if record is DRILL_CLEANUP else "")
 
     def _why_no_cleanup(self, key: ObjectRef) -> str:

@@ -139,7 +139,7 @@ def plan_restore(
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for backup in sources:
-        if why := why_no_restore(snapshot, backup):
+        if why := _why_not(snapshot, backup):
             refused.append(Refusal(snapshot.ref(backup), why))
         else:
             steps.append(_step(snapshot, backup, request, now, present))
@@ -165,8 +165,7 @@ def plan_delete_restore(snapshot: ClusterSnapshot, restores: Iterable[Restore], 
     return Plan(DELETE_RESTORE, now, tuple(steps), tuple(refused))
 
 
-def why_no_restore(snapshot: ClusterSnapshot, backup: Backup) -> str:
-    """Why nothing can be restored from a backup now; "" where it can."""
+def _why_not(snapshot: ClusterSnapshot, backup: Backup) -> str:
     if backup.phase not in phases.USABLE:
         return f"nothing can be restored from it: it is {backup.phase or 'New'}"
     unavailable = unavailable_storage(snapshot, backup)
