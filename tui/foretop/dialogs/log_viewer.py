@@ -87,9 +87,7 @@ class LogViewer(DownloadScreen):
 
     def open_view(self) -> None:
         """Opens at the first error: what went wrong is why a log is read."""
-        lines = self.query_one(LogLines)
-        lines.wrap_if_narrow()
-        lines.next_error(1)
+        self.query_one(LogLines).next_error(1)
 
     def draw(self) -> None:
         super().draw()
@@ -111,7 +109,7 @@ class LogViewer(DownloadScreen):
             where += f", {len(lines.matches):,} matches"
         if self._is_searched or lines.errors:
             keys.append(("n N", "next"))
-        keys += [*self.more_keys(), ("w", "cut" if lines.wraps else "wrap"), ("q", "back")]
+        keys += [*self.more_keys(), ("w", "no wrap" if lines.wraps else "wrap"), ("q", "back")]
         if lines.errors:
             keys.append(("ctrl+z", "all lines" if lines.errors_only else "faults"))
         keys += [*self.rarer_keys(), ("ctrl+s", "save")]

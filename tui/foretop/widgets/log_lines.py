@@ -24,8 +24,6 @@ from foretop_core.tables.text.terminal_text import LONGEST, clean, fold, plain_r
 _SIDEWAYS = 20
 _MARGIN = 2
 """Cells before the text: the sign of the level."""
-_NARROW, _MOST_WRAPPED_UNASKED = 100, 20_000
-"""Columns and lines of a log that is wrapped when it is opened."""
 _MOST_MEASURED = 100_000
 """Characters that are not plain: to measure them takes a hundred times as long."""
 _SIGNS = {LogLevel.ERROR: StatusGlyph.BROKEN, LogLevel.WARNING: StatusGlyph.LOOK}
@@ -168,14 +166,6 @@ class LogLines(Widget, can_focus=True):
         first = self._first_to_keep()
         self.wraps, self._aside = not self.wraps, 0
         self._rearrange(first)
-
-    def wrap_if_narrow(self) -> None:
-        """Wraps where the end of most lines, and so the text of an error, would be beyond the edge.
-
-        Not a huge log: that would be measured before its first line is shown.
-        """
-        if not self.wraps and self.size.width < _NARROW and len(self._visible) <= _MOST_WRAPPED_UNASKED:
-            self.toggle_wrap()
 
     def wrap_where_it_fits(self) -> None:
         """Wraps the lines where all of them have room then."""
