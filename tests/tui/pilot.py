@@ -14,6 +14,7 @@ from textual import events
 from textual._compositor import Compositor
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from foretop.app import Dashboard
 from foretop.pages.table_page import TablePage
@@ -71,12 +72,15 @@ class Screen:
 
     def _draws(self) -> bool:
         """Draws what is left to draw, at once instead of at the next frame; false where nothing is left."""
+        if self.app._batch_count or not self._has_to_draw():
+            return False
+        self.app.screen._on_timer_update()
+        return True
+
+    def _has_to_draw(self) -> bool:
         screen = self.app.screen
         left = (screen._layout_required, screen._scroll_required, screen._repaint_required, screen._recompose_required)
-        if self.app._batch_count or not (any(left) or screen._dirty_widgets or screen._callbacks):
-            return False
-        screen._on_timer_update()
-        return True
+        return bool(any(left) or screen._dirty_widgets or screen._callbacks)
 
     def _is_drawn(self) -> bool:
         """The table of the page, if it is one, shows its rows."""
@@ -131,14 +135,23 @@ class Screen:
             await self.tick()
 
     @property
+    def _strips(self) -> list[Strip]:
+        """The screen, drawn once until something of it changes; what nobody has drawn yet is drawn as it is now."""
+        compositor = self.app.screen._compositor
+        held = vars(compositor)
+        if self._has_to_draw() or "looked_at" not in held:
+            return compositor.render_strips()
+        held["looked_at"] = held["looked_at"] or compositor.render_strips()
+        return held["looked_at"]  # type: ignore[no-any-return]
+
+    @property
     def lines(self) -> list[str]:
-        return [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
+        return [strip.text.rstrip() for strip in self._strips]
 
     @property
     def lit(self) -> list[list[Segment]]:
         """Line by line, what stands in reverse video."""
-        strips = self.app.screen._compositor.render_strips()
-        return [[segment for segment in strip if segment.style and segment.style.reverse] for strip in strips]
+        return [[segment for segment in strip if segment.style and segment.style.reverse] for strip in self._strips]
 
     @property
     def text(self) -> str:
@@ -164,7 +177,7 @@ class Screen:
     def table_lines(self) -> list[str]:
         """What stands within the table, without the frame that a wide terminal has around it."""
         region = self.table.content_region
-        strips = self.app.screen._compositor.render_strips()[region.y : region.bottom]
+        strips = self._strips[region.y : region.bottom]
         return [strip.crop(region.x, region.right).text.rstrip() for strip in strips]
 
     @property
@@ -215,6 +228,7 @@ async def running(app: Dashboard, size: tuple[int, int], *, painted: bool = Fals
 
 def _paint_nothing(compositor: Compositor, simplify: bool = False) -> None:
     compositor._dirty_regions.clear()
+    vars(compositor)["looked_at"] = None
 
 
 @asynccontextmanager

@@ -163,3 +163,20 @@ def test_a_style_sheet_is_parsed_again_for_other_variables_only() -> None:
     sheet.set_variables({"shade": "blue"})
     sheet.reparse()
     assert [one.styles.color.hex for one in sheet.rules[:1]] == ["#0000FF"]
+
+
+def test_style_sheets_of_the_same_variables_share_their_rules() -> None:
+    def sheet(shade: str) -> ParsedOnce:
+        made = ParsedOnce(variables={"shade": shade, "never-named": "not a ; value"})
+        made.add_source("Label { color: $shade; }", read_from=("a", ""))
+        made.parse()
+        return made
+
+    first, second, other = sheet("red"), sheet("red"), sheet("green")
+    assert second.rules[0] is first.rules[0]
+    assert other.rules[0] is not first.rules[0]
+
+    second.set_variables({"shade": "green", "never-named": "not a ; value"})
+    second.reparse()
+    assert second.rules[0] is other.rules[0]
+    assert sheet("red").rules[0] is first.rules[0]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import select
 import selectors
 import signal
@@ -22,7 +23,9 @@ from typing import Any, ClassVar, Protocol
 from rich.console import Console, RenderableType
 from rich.text import Text
 from textual.app import App
+from textual.cache import LRUCache
 from textual.css.stylesheet import Stylesheet
+from textual.css.tokenize import tokenize_values
 from textual.events import Resize
 from textual.geometry import Size
 from textual.message import Message
@@ -39,6 +42,9 @@ _ALERT = 1.0
 _MOST_WAKES = 64
 _LARGEST = 2000
 """Columns or lines of a terminal."""
+_MOST_SOURCES = 256
+"""Parts of a style sheet whose rules are kept; each kind of widget has one."""
+_NAMED_VARIABLE = re.compile(r"\$([\w-]+)")
 _GIVEN_BACK = (
     b"\x1b[?2026l\x1b[<u\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?2048l"
     b"\x1b[?7h\x1b[?25h\x1b[0m\x1b[?1049l"
@@ -300,12 +306,39 @@ def _give_back_terminal(app: App[Any]) -> None:
 
 
 class ParsedOnce(Stylesheet):
-    """A style sheet whose sources are parsed again only for other variables; Textual does so at each start."""
+    """A style sheet whose sources are parsed once for each set of variables; Textual does so at each start.
+
+    Most variables of a theme are never used: one is read when a source names it.
+    """
+
+    _shared: ClassVar[dict[frozenset[tuple[str, str]], tuple[LRUCache[Any, Any], dict[str, Any]]]] = {}
+    """For each set of variables the rules of the sources, and the values of the variables that they name."""
+
+    def __init__(self, *, variables: dict[str, str] | None = None) -> None:
+        super().__init__(variables=variables)
+        self._share()
+
+    def _share(self) -> None:
+        kept = self._shared.setdefault(frozenset(self._variables.items()), (LRUCache(_MOST_SOURCES), {}))
+        self._parse_cache, self._read_variables = kept
+
+    @property
+    def _variable_tokens(self) -> dict[str, Any]:
+        return self._read_variables
 
     def set_variables(self, variables: dict[str, str]) -> None:
         if variables != self._variables:
+            # Textual clears it, and others share the old one.
+            self._parse_cache = LRUCache(_MOST_SOURCES)
             super().set_variables(variables)
+            self._share()
             self._require_parse = True
+
+    def parse(self) -> None:
+        named = {name for source in self.source.values() for name in _NAMED_VARIABLE.findall(source.content)}
+        new = self._variables.keys() & named - self._read_variables.keys()
+        self._read_variables |= tokenize_values({name: self._variables[name] for name in new})
+        super().parse()
 
     def reparse(self) -> None:
         if self._require_parse:
