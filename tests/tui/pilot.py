@@ -7,11 +7,13 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from unittest.mock import patch
 
 from rich.segment import Segment
 from textual import events
 from textual._compositor import Compositor
+from textual.geometry import Region
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 from textual.strip import Strip
@@ -136,13 +138,20 @@ class Screen:
 
     @property
     def _strips(self) -> list[Strip]:
-        """The screen, drawn once until something of it changes; what nobody has drawn yet is drawn as it is now."""
+        """The screen line by line; one that was looked at before is drawn again only where the app draws it again."""
         compositor = self.app.screen._compositor
-        held = vars(compositor)
-        if self._has_to_draw() or "looked_at" not in held:
+        looked_at: _LookedAt | None = vars(compositor).get("looked_at")
+        if looked_at is None or self._has_to_draw():
             return compositor.render_strips()
-        held["looked_at"] = held["looked_at"] or compositor.render_strips()
-        return held["looked_at"]  # type: ignore[no-any-return]
+        if looked_at.strips is None:
+            looked_at.strips = compositor.render_strips()
+        elif stale := looked_at.stale & set(range(len(looked_at.strips))):
+            crop = Region(0, min(stale), compositor.size.width, max(stale) - min(stale) + 1)
+            chops = compositor._render_chops(crop, stale.__contains__)
+            for line in stale:
+                looked_at.strips[line] = Strip.join(chops[line].values())
+        looked_at.stale = set()
+        return looked_at.strips
 
     @property
     def lines(self) -> list[str]:
@@ -220,15 +229,30 @@ async def running(app: Dashboard, size: tuple[int, int], *, painted: bool = Fals
     with ExitStack() as patched:
         # At once: what is played beside the frame would come in one of the next, sooner or later.
         patched.enter_context(patch.object(background, "beside", lambda work: work()))
-        for name in () if painted else ("render_full_update", "render_partial_update"):
-            patched.enter_context(patch.object(Compositor, name, _paint_nothing))
+        if not painted:
+            patched.enter_context(patch.object(Compositor, "render_full_update", _note_all))
+            patched.enter_context(patch.object(Compositor, "render_partial_update", _note_lines))
         async with app.run_test(size=size) as pilot:
             yield pilot
 
 
-def _paint_nothing(compositor: Compositor, simplify: bool = False) -> None:
+@dataclass(slots=True)
+class _LookedAt:
+    """The lines that a test has seen, and those of them that are drawn again since."""
+
+    strips: list[Strip] | None = None
+    stale: set[int] = field(default_factory=set)
+
+
+def _note_all(compositor: Compositor, simplify: bool = False) -> None:
     compositor._dirty_regions.clear()
-    vars(compositor)["looked_at"] = None
+    vars(compositor)["looked_at"] = _LookedAt()
+
+
+def _note_lines(compositor: Compositor) -> None:
+    looked_at = vars(compositor).setdefault("looked_at", _LookedAt())
+    looked_at.stale.update(line for region in compositor._dirty_regions for line in region.line_range)
+    compositor._dirty_regions.clear()
 
 
 @asynccontextmanager
