@@ -28,6 +28,7 @@ from foretop_core.kube.connection.connection_errors import WriteRefused
 from foretop_core.kube.connection.kubeconfig import in_cluster, read_service_account
 from foretop_demo.access import Rule, User
 from foretop_demo.local_api_server import LocalApiServer
+from tests.examples import sampled
 from tests.wire.action_fixtures import Wire, done, hand_in, pausing, planned, wire
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.command_fixtures import OBJECTS, foretop, held, home
@@ -332,7 +333,15 @@ def taken(place: Place, name: str) -> Way:
     return way
 
 
-@pytest.mark.parametrize("name", WAYS)
+_EACH_TIME = (
+    *("its own name", "--cluster", "--server", "localhost", "a proxy", "any name, and the uid in the file"),
+    *("tls-server-name", "the pod's service account", "a copied kubeconfig", "two files in KUBECONFIG"),
+    *("FORETOP_READ_ONLY=0", "a dangling link", "a misspelled key", "a protected context without a name"),
+)
+"""One of each sort; all of them run in the sweeps."""
+
+
+@pytest.mark.parametrize("name", sampled(WAYS, *_EACH_TIME))
 def test_no_way_to_a_protected_cluster_writes_without_its_name(
     name: str, place: Place, wire: Wire, capsys: pytest.CaptureFixture[str]
 ) -> None:
