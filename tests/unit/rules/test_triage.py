@@ -394,7 +394,7 @@ def test_a_backup_without_progress_in_items_or_bytes() -> None:
     )
     found = only(location(), stuck, moving, seen=seen)
     assert (found.code, found.since) == ("backup-stuck", at("02:03:07"))
-    assert "1,204 of 9,880 items and 3.1 of 40.0 GB of volume data-0, unchanged for 38 minutes." in render(
+    assert "1,204 of 9,880 items and 3.1 GB of 40.0 GB of volume data-0, unchanged for 38 minutes." in render(
         found.evidence, NOW
     )
     never_moved = replace(seen, unmoved=frozenset(seen.moved))

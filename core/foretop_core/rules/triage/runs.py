@@ -312,5 +312,5 @@ def _progress(backup: Backup, movements: tuple[DataMovement, ...]) -> str:
     under_way = [movement for movement in movements if movement.phase == "InProgress"]
     for movement in under_way[:1]:
         done, total = movement.status.progress.bytes_done, movement.status.progress.total_bytes
-        items += f" and {done / 1e9:.1f} of {total / 1e9:.1f} GB of volume {movement.volume}"
+        items += f" and {humanize.size(done)} of {humanize.size(total)} of volume {movement.volume}"
     return items
