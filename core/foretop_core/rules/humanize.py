@@ -102,7 +102,7 @@ def capitalized(text: str) -> str:
 
 def ordinal(number: int) -> str:
     """`1st`, `2nd`, `11th`, `23rd`."""
-    ending = "th" if 10 < number % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    ending = "th" if number % 100 // 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number:,}{ending}"
 
 

@@ -96,6 +96,9 @@ def test_a_restart_kills_what_runs_in_that_namespace_only() -> None:
     assert warning == (
         "Velero restarts, which kills one and back (they end as Failed); waiting ones continue afterwards."
     )
+    many = tuple(backup(f"b{number}", "InProgress") for number in range(12))
+    (warning,) = step_of(velero(), backups=many).warnings
+    assert "b8, b9 and 2 more (they end as Failed)" in warning
     (warning,) = step_of(velero()).warnings
     assert warning == "Velero restarts. No running backup is affected; its reconcile offset will change."
 

@@ -71,6 +71,13 @@ def test_the_same_text_in_two_dialects_is_two_schedules() -> None:
         ("@manual", "unrecognized descriptor: @manual", ""),
         ("* * * *" + " *" + "," * 1015, "", ""),
         ("* * * *" + " *" + "," * 1016, "", "spec too long: 1025 > 1024"),
+        pytest.param("0 2 * * *".ljust(4096), "", "spec too long: 4096 > 1024", id="4096 characters"),
+        pytest.param(
+            "0 2 * * *".ljust(4097),
+            "too long: 4,097 characters, and foretop reads 4,096 at most",
+            "spec too long: 4097 > 1024",
+            id="4097 characters",
+        ),
         ("TZ=UTC", "runtime error: slice bounds out of range [:-1]", 'missing fields after timezone in spec "TZ=UTC"'),
         ("TZ=UTC ", "expected exactly 5 fields, found 0: []", 'missing fields after timezone "UTC"'),
         (

@@ -56,6 +56,8 @@ def test_a_known_schedule_is_primed_as_written_and_warms_before_every_run(
     [
         # The 1sts of eight years that are not Mondays.
         ("0 2 1 * 1", 10, Dialect.NETRESEARCH, ("50 1 1 * *",), 96 - 15),
+        # The Mondays that are not in the first half of a month: fewer than its days that are not Mondays.
+        ("0 2 1-15 * 1", 10, Dialect.NETRESEARCH, ("50 1 * * 1",), 210),
         ("0 2 * * 7", 10, Dialect.NETRESEARCH, ("50 1 * * 0",), 0),
         ("0 2 1-31 * 1", 10, Dialect.NETRESEARCH, ("50 1 * * 1",), 0),
         ("0 22-2 * * *", 10, Dialect.NETRESEARCH, ("50 0,1,21-23 * * *",), 0),

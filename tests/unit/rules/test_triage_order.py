@@ -168,6 +168,12 @@ def test_three_of_a_kind_stand_for_themselves_and_so_does_what_differs() -> None
     assert aggregated([*three, grave])[0] == grave
 
 
+def test_two_lines_of_one_rule_are_told_apart_by_their_words() -> None:
+    failed = findings(location(), *(partly_failed(number) for number in range(4)))
+    shown = aggregated([*failed, *(replace(one, what="failed in another way") for one in failed)])
+    assert len({one.id for one in shown}) == len(shown) == 2
+
+
 def test_backups_and_restores_share_a_line_only_where_all_are_refused_for_their_spec() -> None:
     status = {"phase": "PartiallyFailed", "errors": 1}
     failed = {"nacuuid": "u", "name": "v", "namespace": "velero", "status": status}

@@ -19,6 +19,7 @@ from foretop_core.tables.engine.context_names import brief_name, short_names
         (["prod-", "prod-us"], ["prod", "prod-us"]),
         (["eu-prod", "us-prod"], ["eu", "us"]),
         (["a", "b"], ["a", "b"]),
+        (["", "prod-eu"], ["", "prod-eu"]),
         (["default/api-one:6443/admin", "default/api-two:6443/admin"], ["one", "two"]),
     ],
 )

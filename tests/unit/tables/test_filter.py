@@ -73,6 +73,7 @@ def shown(text: str) -> list[str]:
         ("-l 'tier in (web, x), team = sales'", ["sales"]),
         ("-l tier!=db !broken", ["sales"]),
         ("-f mgnly", ["mongo"]),
+        ("-f VelEtcd", ["etcd"]),
         ("-f hrly -l team=core", ["etcd"]),
         ("'hourly completed'", ["etcd"]),
         ("!'hourly completed'", ["mongo", "sales", "broken"]),

@@ -17,6 +17,8 @@ from foretop_core.tables.timeline.night_chart import (
     SlotSpan,
     Zoom,
     cell_loads,
+    day_axes,
+    day_line,
     lane_cells,
     night_axis,
     slot_rows,
@@ -117,6 +119,11 @@ def test_now_stands_at_a_quarter_in_whole_cells_of_each_zoom() -> None:
             axis = night_axis(NOW, zoom, size, cells, UTC)
             assert (axis.cell_of(NOW), axis.cells) == (cells // 4, cells)
             assert 60 % axis.step == 0
+
+
+def test_the_hours_of_a_day_of_the_week_go_from_midnight_on() -> None:
+    hours = "".join(cell.text for cell in day_line(day_axes(NOW, SizeClass.NARROW, UTC)[0], UTC))
+    assert hours.split() == ["00:00", "04:00", "08:00", "12:00", "16:00", "20:00"]
 
 
 def test_a_run_is_as_long_as_it_takes() -> None:

@@ -293,6 +293,28 @@ def test_a_lane_is_done_for_the_night_after_its_last_end_and_not_before_a_run_th
         assert (standing.group, standing.at) == (group, due)
 
 
+def test_a_lane_stands_as_its_run_at_work_then_as_the_one_that_waits() -> None:
+    waits, runs = (replace(_told(name, "03:00", "03:10"), name=name) for name in ("waits", "runs"))
+    runs = replace(runs, is_running=True, start=_told("runs", "02:00", "03:10").start)
+    at_work, queued = PastRun(runs.owner, "runs", "InProgress", at("02:00"), at("02:10"), None), LaneGroup.COMING
+    for foreseen, ended, group, moment in (
+        ((waits, runs), (at_work,), LaneGroup.RUNNING, at("02:00")),
+        ((waits, replace(runs, start=None)), (), queued, at("03:00")),
+        ((), (at_work,), LaneGroup.RUNNING, at("02:10")),
+    ):
+        standing = lane_standing(None, foreseen, ended, NOW)
+        assert (standing.group, standing.at, standing.waits) == (group, moment, group is queued)
+
+
+def test_a_lane_of_several_says_how_many_run_or_have_ended_tonight() -> None:
+    owner = Owner(OwnerKind.NAB, "team-a", "carts")
+    ends = (NOW - timedelta(hours=8), NOW - timedelta(hours=7), None)
+    runs = tuple(PastRun(owner, f"b{n}", "", at("01:00"), at("01:00"), end) for n, end in enumerate(ends))
+    lanes = TimelineModel(Store(), ("prod",))
+    lanes.take(ServerNight("prod", night(assemble([location()]), "velero", NOW, draws=0), runs))
+    assert lanes.called(ObjectRef("prod", NAB.name, "velero", "")) == "non-admin, 2 nab"
+
+
 def test_the_lane_of_the_nabs_is_shown_where_their_namespace_is_looked_at() -> None:
     nabs = ObjectRef("prod", NAB.name, "velero", "")
     ended = PastRun(Owner(OwnerKind.NAB, "team-a", "carts"), "old", "Completed", at("02:00"), at("02:00"), at("02:01"))
@@ -689,8 +711,17 @@ def test_the_week_names_the_day_on_which_most_runs_wait() -> None:
     monday = at("2026-11-16T03:00:00Z")
     again = [replace(ahead.runs[1], due=monday + timedelta(minutes=n)) for n in range(2)]
     week = replace(ahead, runs=(*ahead.runs, *again), until=NOW + timedelta(days=7))
-    told = ["".join(phrase.text for phrase in line.phrases) for line in week_words(ServerNight("prod", week), NOW, UTC)]
-    assert "most wait on Monday: 2 runs" in told
+    for runs, told in ((week.runs, "Monday: 2 runs"), (ahead.runs, "Sunday: 1 run")):
+        lines = week_words(ServerNight("prod", replace(week, runs=runs)), NOW, UTC)
+        assert f"most wait on {told}" in ["".join(phrase.text for phrase in line.phrases) for line in lines]
+
+
+def test_a_run_that_is_due_at_midnight_is_of_the_day_that_begins() -> None:
+    midnight = "2026-11-16T00:00:00Z"
+    waits = _told("a", "2026-11-16T00:10:00Z", "2026-11-16T00:20:00Z", made=midnight)
+    shown = ServerNight("prod", Night("velero", NOW, NOW + timedelta(days=7), (waits,)))
+    days = [TimeAxis(at(midnight) + timedelta(days=day), 30, 48) for day in (-1, 0)]
+    assert [day_words(shown, day).done for day in days] == [None, at("2026-11-16T00:20:00Z")]
 
 
 def test_the_levels_tell_each_change_of_the_number_from_now_on() -> None:

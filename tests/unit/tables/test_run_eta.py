@@ -278,7 +278,7 @@ def test_one_number_says_where_a_tenants_backup_waits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "word"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (211, "211th"), (23, "23rd")]
+    ("number", "word"), [(1, "1st"), (2, "2nd"), (3, "3rd"), (4, "4th"), (11, "11th"), (211, "211th"), (21, "21st")]
 )
 def test_places_are_told_as_ordinals(number: int, word: str) -> None:
     assert humanize.ordinal(number) == word

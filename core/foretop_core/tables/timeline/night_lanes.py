@@ -235,8 +235,7 @@ def lane_standing(
     item: TimelineItem | None, foreseen: Sequence[ForeseenRun], ended: Sequence[PastRun], now: datetime
 ) -> LaneStanding:
     """Running first, then by what comes next, then what is done for the night, then what never runs."""
-    running = [run for run in foreseen if run.is_running and run.start is not None]
-    running_since = [run.start.likely for run in running if run.start] or [
+    running_since = [run.start.likely for run in foreseen if run.is_running and run.start is not None] or [
         run.start for run in ended if run.end is None and run.start is not None
     ]
     if running_since:

@@ -306,17 +306,17 @@ def nights_compared(before: Outlook, after: Outlook, zone: tzinfo) -> tuple[tupl
 class LaneWords(msgspec.Struct, frozen=True):
     """The next run of a lane, told: when it is due, starts and ends, and with whom it runs."""
 
-    run: str = ""
+    run: str
     """The NAB or backup, where a lane has those of several."""
-    due: str = ""
-    starts: str = ""
-    is_running: bool = False
+    due: str
+    starts: str
+    is_running: bool
     """It has started."""
-    wait: str = ""
-    ends: str = ""
-    by: str = ""
-    fate: str = ""
-    company: str = ""
+    wait: str
+    ends: str
+    by: str
+    fate: str
+    company: str
 
 
 def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, zone: tzinfo) -> LaneWords | None:
@@ -397,7 +397,7 @@ def week_words(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLin
     waits = list(_longest_wait(shown))
     if waits and busiest:
         day, number = busiest[0]
-        waits.append(WordLine("", (Phrase(f"most wait on {day}: {number} runs"),), 1))
+        waits.append(WordLine("", (Phrase(f"most wait on {day}: {humanize.count(number, 'run')}"),), 1))
     return (*_peak(shown, now, zone), *waits, *_not_made(shown))
 
 
