@@ -127,10 +127,18 @@ def test_garbage_is_collected_once_the_start_is_over_and_not_before() -> None:
     assert done.stdout.split() == ["0", "50000"]
 
 
-def test_the_version_is_told_without_the_libraries_that_few_need() -> None:
-    code = "import sys; from foretop.cli import run\ntry: run(['--version'])\nfinally: print(*sys.modules)"
+_FEW = ("kubernetes", "python_socks", "wcwidth", "aiohttp", "textual")
+
+
+@pytest.mark.parametrize(
+    ("words", "unneeded"), [(["--version"], _FEW), (["explain", "--help"], (*_FEW, "email.utils"))]
+)
+def test_the_version_and_a_help_are_told_without_the_libraries_that_few_need(
+    words: list[str], unneeded: tuple[str, ...]
+) -> None:
+    code = f"import sys; from foretop.cli import run\ntry: run({words})\nfinally: print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"kubernetes", "python_socks", "wcwidth", "aiohttp", "textual"} & set(done.stdout.split())
+    assert not {*unneeded} & set(done.stdout.split())
 
 
 class Writing(Dashboard):

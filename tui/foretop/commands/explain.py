@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import inspect
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -13,6 +12,8 @@ import msgspec
 from foretop.commands.help_examples import START_EXAMPLES, example, example_of
 from foretop.commands.output import say
 from foretop_core.tables.text.explanations import EXPLANATIONS, Explanation
+
+# Deferred imports: the version is for the manual page alone, and what reads it takes longer to load than a topic.
 
 _WIDTH = 79
 
@@ -115,9 +116,11 @@ def manual_page(foretop: click.Group) -> str:
 
 
 def _lines(foretop: click.Group) -> Iterator[str]:
+    from importlib.metadata import version
+
     context = click.Context(foretop)
     shared = frozenset(word for param in foretop.params for word in param.opts)
-    yield f'.TH FORETOP 1 "" "foretop {importlib.metadata.version("foretop")}" "User Commands"'
+    yield f'.TH FORETOP 1 "" "foretop {version("foretop")}" "User Commands"'
     yield ".SH NAME"
     yield r"foretop \- dashboard and command line for Velero and OADP non\-admin backups"
     yield ".SH SYNOPSIS"
