@@ -13,7 +13,7 @@ from foretop.pages.table_page import TablePage
 from foretop.panes.triage_pane import finding_pane
 from foretop.widgets.styles import style_of
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.models import Deployment, NonAdminBackup
+from foretop_core.models import Deployment, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.wire import as_json
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL
@@ -173,22 +173,31 @@ def test_a_window_is_told_in_the_second_after_its_end_however_long_a_look_takes(
     assert "window-overrun" in [one.code for one in state.findings]
 
 
-def test_after_a_write_of_ones_own_the_header_is_looked_at_without_a_rest() -> None:
-    """Who has resumed a window waits for the header to say so, however long a look takes."""
-    source, ticks = FilledSource([location(), schedule("held", paused=True)]), count(0.0, 1.0)
-    state = DashboardState(source, lambda: next(ticks))
+def test_after_a_write_of_ones_own_no_look_rests_until_one_has_seen_it() -> None:
+    """Who has resumed a window waits for the header to say so, however long a look takes or the watch is behind."""
+    source, seconds = FilledSource([location(), schedule("held", paused=True), schedule("other")]), count(0.0)
+    state = DashboardState(source, lambda: next(seconds))
 
-    def paused_after_a_change() -> int:
+    def paused(changed: Schedule | None = None) -> int:
+        if changed is not None:
+            source.change(SCHEDULE, as_json(changed))
         source.manual.advance(timedelta(seconds=1))
         state.begin_frame()
         state.judge()
         return state.pauses(CONTEXT).without_window
 
     state.judge(at_once=True)
-    source.change(SCHEDULE, as_json(schedule("held")))
-    assert paused_after_a_change() == 1
-    state.note_write()
-    assert paused_after_a_change() == 0
+    assert paused(schedule("other", paused=True)) == 1, "it rests"
+    state.note_write(source.key(SCHEDULE, "velero", "held"), "102")
+    assert paused() == 2, "it does not rest, and what was written has not come in yet"
+    assert [paused(), paused(schedule("held"))] == [2, 1]
+    assert paused(schedule("other")) == 1, "it rests again"
+    state.note_write(source.key(SCHEDULE, "velero", "deleted"), "")
+    assert [paused(), paused(schedule("held", paused=True))] == [0, 0], "what is gone is seen to be gone"
+    state.note_write(source.key(SCHEDULE, "velero", "never-shown"), "200")
+    assert paused() == 1
+    assert [paused() for _ in range(10)][-1] == 1
+    assert paused(schedule("held")) == 1, "after a while nobody waits for it"
 
 
 def partly_failed(number: int) -> NonAdminBackup:

@@ -34,7 +34,7 @@ from foretop_core.kube.connection.connection_errors import ApiError, NotConnecte
 from foretop_core.logs import logger
 from foretop_core.models import Resource, decode
 from foretop_core.models.kinds import kind_of_ref
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import OWN_MANAGER
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -77,6 +77,14 @@ class Result(msgspec.Struct, frozen=True):
     again: PlanStep | None = None
     """What would be done now, where the plan changed."""
     answer: bytes = b""
+
+    @property
+    def made(self) -> Metadata:
+        """The metadata of the object in the answer; empty where the object is gone, or the answer was lost."""
+        try:
+            return decode(Resource, self.answer).metadata if self.answer else Metadata()
+        except ForetopError:
+            return Metadata()
 
 
 class PlanExecutor(msgspec.Struct, frozen=True):
@@ -333,7 +341,7 @@ class _StepWrite:
         outcome = f"{result.outcome.value}: {result.error}" if result.error else result.outcome.value
         _log.info("%s %s: %s", result.step.write.method, result.step.target, outcome)
         try:
-            made = _uid_of(result.answer) if self.current.write.method == "POST" else ""
+            made = result.made.uid if self.current.write.method == "POST" else ""
             await self.executor.journal.append_in_thread(self._entry(outcome, made))
         except ForetopError as problem:
             return replace(result, error="; ".join(filter(None, (result.error, str(problem)))))
@@ -375,14 +383,6 @@ def _request(step: PlanStep, dry_run: bool) -> tuple[str, str, dict[str, str], d
     if write.method == "POST":
         return write.method, path, managed, write.body, JSON
     return write.method, path, managed, write.body, MERGE_PATCH if write.form == "merge" else STRATEGIC_PATCH
-
-
-def _uid_of(answer: bytes) -> str:
-    """The uid of an object that the server has answered with."""
-    try:
-        return decode(Resource, answer).metadata.uid if answer else ""
-    except ForetopError:
-        return ""
 
 
 def _known(result: Result) -> asyncio.Future[Result]:

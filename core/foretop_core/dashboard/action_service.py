@@ -97,11 +97,11 @@ class ActionService:
         source: ClusterSession,
         environ: Mapping[str, str],
         tell_undone: Callable[[UndoneChange], None] | None = None,
-        tell_done: Callable[[ObjectRef], None] | None = None,
+        tell_done: Callable[[Result, ObjectRef | None], None] | None = None,
         tell_failed: Callable[[str, ObjectRef, Exception], object] | None = None,
     ) -> None:
-        """`tell_undone` hears of every write that somebody undoes within five minutes, `tell_done` of every object
-        that an action was asked for and carried out on, `tell_failed` of a watch that has failed."""
+        """`tell_undone` hears of every write that somebody undoes within five minutes, `tell_done` of every write
+        and of the row that it was asked for, `tell_failed` of a watch that has failed."""
         self.source = source
         self._tell_undone = tell_undone
         self._tell_done = tell_done
@@ -218,8 +218,8 @@ class ActionService:
     def note_done(self, result: Result, origin: ObjectRef | None) -> None:
         """A write was made, for the row `origin`: it is watched until it is undone or five minutes have passed."""
         target = result.step.target
-        if origin is not None and self._tell_done is not None:
-            self._tell_done(origin)
+        if self._tell_done is not None:
+            self._tell_done(result, origin)
         self._end_watch(target)
         self.undone.pop(target, None)
         self.unwatched.pop(target, None)

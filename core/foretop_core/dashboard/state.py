@@ -20,7 +20,7 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.logs import logger
 from foretop_core.models import DataMovement
 from foretop_core.models.kinds import NAB, NAR
-from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject, as_json
+from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject, as_json, is_earlier
 from foretop_core.rules.facts.pause_facts import PauseSummary, pause_summary
 from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.night.night import likely_night
@@ -95,8 +95,8 @@ _SHARE, _IDLE_SHARE = 40, 300
 changed and only time has passed, much less."""
 
 
-_AFTER_A_WRITE = 3.0
-"""Seconds in which a look takes no rest: somebody waits to see what has become of a write."""
+_AWAITED = 10.0
+"""Seconds in which a write of one's own is waited for: its watch may be broken, or there is none."""
 _PATIENCE = 20.0
 """Seconds after which what has come in is judged, however much is still to come."""
 _NEVER = (datetime.min.replace(tzinfo=UTC), (-1, -1))
@@ -156,7 +156,8 @@ class DashboardState:
         self._first_look = set(source.contexts)
         self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
         self._began = self._took = 0.0
-        self._wrote = -_AFTER_A_WRITE
+        self._awaited: dict[ObjectRef, tuple[str, float]] = {}
+        """The writes of one's own that no look has seen yet: the version of each, and until when it is waited for."""
         self._opened = ticks()
 
     def take_contexts(self) -> None:
@@ -277,7 +278,7 @@ class DashboardState:
             self._gather()
         began = self._ticks()
         changed = any(self._judged.get(context, _NEVER)[1] != self._version(context) for context in self.contexts)
-        is_awaited = began < self._wrote + _AFTER_A_WRITE
+        is_awaited = any(began < until for _, until in self._awaited.values())
         rest = max(
             _SOONEST.total_seconds() / 2, 0.0 if is_awaited else self._took * (_SHARE if changed else _IDLE_SHARE)
         )
@@ -290,10 +291,19 @@ class DashboardState:
         if due:
             self._gather()
             self._began, self._took = began, self._ticks() - began
+            for target, (version, until) in list(self._awaited.items()):
+                if until <= began or (target.context in due and self._shows(target, version)):
+                    del self._awaited[target]
 
-    def note_write(self) -> None:
-        """A write of one's own was made: what it changes is looked at as soon as it is seen."""
-        self._wrote = self._ticks()
+    def note_write(self, target: ObjectRef, version: str) -> None:
+        """A write of one's own was made: no look rests until one has seen it. What is deleted has no version."""
+        self._awaited[target] = version, self._ticks() + _AWAITED
+
+    def _shows(self, target: ObjectRef, version: str) -> bool:
+        """True if the object has come in as of this version, or is gone where it has none."""
+        item = self.store.get(target)
+        shown = item.metadata.resource_version if item is not None else ""
+        return shown == version or is_earlier(version, shown)
 
     @property
     def has_judged(self) -> bool:

@@ -12,7 +12,6 @@ import msgspec
 
 from foretop_core.actions.journal import JournalEntry
 from foretop_core.actions.plan_executor import Result
-from foretop_core.actions.plans import PlanStep
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import UnreadableObject, as_json, is_earlier
@@ -39,7 +38,7 @@ async def watch_for_undoing(source: ClusterSession, result: Result, within: floa
     The watches tell that something may have been; then the server is asked whether it was, and by whom.
     """
     step = result.step
-    watch = _UndoWatch(source, step, _object(result.answer))
+    watch = _UndoWatch(source, result)
     if step.write.method == "POST" or (step.write.method == "PATCH" and not watch.fields):
         return None
     news = asyncio.Event()
@@ -80,10 +79,11 @@ def undone_entry(undone: UndoneChange) -> JournalEntry:
 class _UndoWatch:
     """One write, and which of its fields were seen to be what was written: only those can be put back."""
 
-    def __init__(self, source: ClusterSession, step: PlanStep, answer: Mapping[str, Any]) -> None:
+    def __init__(self, source: ClusterSession, result: Result) -> None:
+        step, answer = result.step, _object(result.answer)
         self._source = source
         self._step = step
-        self._answer = answer
+        self._version = result.made.resource_version
         self.fields = written_fields(step.write.body, step.write.before) if step.write.method == "PATCH" else ()
         self._applied = {one.path for one in self.fields if has_written(one, answer)}
         # By the server's clock where it tells: what was put back is told by that too.
@@ -109,10 +109,6 @@ class _UndoWatch:
     @property
     def _seen(self) -> list[WrittenField]:
         return [one for one in self.fields if one.path in self._applied]
-
-    @property
-    def _version(self) -> str:
-        return str(value_at(self._answer, ("metadata", "resourceVersion")) or "")
 
     async def _put_back(self) -> UndoneChange | None:
         """By the object as the server has it: the store knows not every field."""

@@ -41,6 +41,7 @@ from foretop_core.rules.velero_deployment import server
 from foretop_core.tables.resources.findings import key_of
 
 if TYPE_CHECKING:
+    from foretop_core.actions.plan_executor import Result
     from foretop_core.dashboard.action_service import ActionService
     from foretop_core.dashboard.state import DashboardState
 
@@ -348,10 +349,11 @@ class WriteActions:
             told = f"{undone.target}: {undone.brief} at {at}"
             self.host.app.notify(told, severity="warning")
 
-    def _tell_done(self, key: ObjectRef) -> None:
+    def _tell_done(self, result: Result, origin: ObjectRef | None) -> None:
         if self.host.state is not None:
-            self.host.state.note_write()
-        self._unmark(key)
+            self.host.state.note_write(result.step.target, result.made.resource_version)
+        if origin is not None:
+            self._unmark(origin)
 
     def _unmark(self, key: ObjectRef) -> None:
         """Takes the marks of what was done and of what was left out: the next key would be about it again.
