@@ -82,7 +82,7 @@ async def test_errors_are_marked_counted_jumped_to_and_shown_alone(
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await faulty(at)
         lines = await fetch_log(at)
-        await at.see("3 errors", "n N next", "ctrl+z faults", "w wrap")
+        await at.see("3 errors", "n N next", "ctrl+z faults", "w cut")
         await at.see("What failed, item by item, is in the results: q, then x.")
         errors = [number for number, line in enumerate(lines.lines) if "level=error" in line]
         assert list(lines.errors) == errors
@@ -105,16 +105,15 @@ async def test_errors_are_marked_counted_jumped_to_and_shown_alone(
         await at.see(f"of {len(lines.lines)} lines")
 
 
-async def test_a_wrapped_line_is_whole_and_its_end_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_narrow_log_opens_wrapped_with_the_whole_error_and_w_cuts_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await faulty(at)
         lines = await fetch_log(at)
         last = lines.lines[lines.errors[-1]]
         assert len(last) > 78
-        await at.shown.press("n", "N")
-        assert last not in "".join(line[2:] for line in at.shown.lines)
-        await at.shown.press("w")
-        await at.see("w no wrap")
+        await at.see("w cut", 'snapshot in time"')
         await at.shown.press("G")
         assert last in " ".join(line[2:].strip() for line in at.shown.lines), "it is folded between words"
         top = lines.top
@@ -123,6 +122,38 @@ async def test_a_wrapped_line_is_whole_and_its_end_is_found(tmp_path: Path, monk
         await at.shown.press("w")
         await at.see("w wrap")
         assert last not in "".join(line[2:] for line in at.shown.lines)
+        await at.shown.press("w")
+        await at.see("w cut")
+
+
+async def test_right_ends_the_wrapping_and_moves_and_left_does_nothing_before_that() -> None:
+    app = _LogApp()
+    async with app.run_test(size=(80, 20)) as pilot:
+        shown = app.query_one(LogLines)
+        shown.focus()
+        shown.show([f"{number:03}{'x' * 17}{number:03} {'y' * 200}" for number in range(40)])
+        shown.wrap_if_narrow()
+        await pilot.press("left")
+        assert shown.wraps
+        assert shown.render_line(0).text[2:5] == "000"
+        await pilot.press("right")
+        assert not shown.wraps
+        assert [shown.render_line(row).text[2:5] for row in range(3)] == ["000", "001", "002"]
+        assert [len(shown.render_line(row).text.rstrip()) for row in range(2)] == [80, 80]
+        await pilot.press("left")
+        assert shown.render_line(0).text[2:22] == f"000{'x' * 17}"
+
+
+async def test_a_huge_log_is_not_measured_unasked_nor_wrapped_on_a_wide_terminal() -> None:
+    async def wraps(lines: int, columns: int) -> bool:
+        app = _LogApp()
+        async with app.run_test(size=(columns, 20)):
+            shown = app.query_one(LogLines)
+            shown.show(("level=info msg=line",) * lines)
+            shown.wrap_if_narrow()
+            return shown.wraps
+
+    assert [await wraps(*case) for case in ((20, 80), (20, 120), (20_001, 80))] == [True, False, False]
 
 
 async def test_the_error_that_was_jumped_to_stays_in_sight_when_lines_are_wrapped_or_left_out() -> None:

@@ -71,7 +71,7 @@ async def test_a_log_that_fits_is_shown_whole(tmp_path: Path, monkeypatch: pytes
         await command(at, "pods")
         await at.see("CrashLoopBackOff")
         await at.shown.press("l")
-        await at.see("level=fatal", "w no wrap")
+        await at.see("level=fatal", "w cut")
 
 
 @pytest.mark.sweep

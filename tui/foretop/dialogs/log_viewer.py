@@ -87,7 +87,9 @@ class LogViewer(DownloadScreen):
 
     def open_view(self) -> None:
         """Opens at the first error: what went wrong is why a log is read."""
-        self.query_one(LogLines).next_error(1)
+        lines = self.query_one(LogLines)
+        lines.wrap_if_narrow()
+        lines.next_error(1)
 
     def draw(self) -> None:
         super().draw()
@@ -109,11 +111,10 @@ class LogViewer(DownloadScreen):
             where += f", {len(lines.matches):,} matches"
         if self._is_searched or lines.errors:
             keys.append(("n N", "next"))
-        keys += [*self.more_keys(), ("w", "no wrap" if lines.wraps else "wrap"), ("q", "back")]
+        keys += [*self.more_keys(), ("w", "cut" if lines.wraps else "wrap"), ("q", "back")]
         if lines.errors:
             keys.append(("ctrl+z", "all lines" if lines.errors_only else "faults"))
-        keys += [*self.rarer_keys(), ("ctrl+s", "save")]
-        keys += [] if lines.wraps else [("left right", "aside")]
+        keys += [*self.rarer_keys(), ("ctrl+s", "save"), ("right" if lines.wraps else "left right", "aside")]
         room = self.size.width - width(where) - 2
         self.query_one("#fetch-foot", StyledLine).show([Span(f" {where} "), *key_line(keys, room)])
 

@@ -24,6 +24,8 @@ from foretop_core.tables.text.terminal_text import LONGEST, clean, fold, plain_r
 _SIDEWAYS = 20
 _MARGIN = 2
 """Cells before the text: the sign of the level."""
+_NARROW, _MOST_WRAPPED_UNASKED = 100, 20_000
+"""Columns and lines of a log that is wrapped when it is opened."""
 _MOST_MEASURED = 100_000
 """Characters that are not plain: to measure them takes a hundred times as long."""
 _SIGNS = {LogLevel.ERROR: StatusGlyph.BROKEN, LogLevel.WARNING: StatusGlyph.LOOK}
@@ -167,6 +169,14 @@ class LogLines(Widget, can_focus=True):
         self.wraps, self._aside = not self.wraps, 0
         self._rearrange(first)
 
+    def wrap_if_narrow(self) -> None:
+        """Wraps where the end of most lines, and so the text of an error, would be beyond the edge.
+
+        Not a huge log: that would be measured before its first line is shown.
+        """
+        if not self.wraps and self.size.width < _NARROW and len(self._visible) <= _MOST_WRAPPED_UNASKED:
+            self.toggle_wrap()
+
     def wrap_where_it_fits(self) -> None:
         """Wraps the lines where all of them have room then."""
         if not self.wraps and len(self._visible) <= self.size.height:
@@ -232,6 +242,9 @@ class LogLines(Widget, can_focus=True):
         self._go_to(self.top + by * max(1, self.size.height - 1))
 
     def action_aside(self, by: int) -> None:
+        """Moves to the side; to the right also out of wrapped lines, which have nothing to their left."""
+        if self.wraps and by > 0:
+            self.toggle_wrap()
         if not self.wraps:
             self._aside = max(0, self._aside + by)
             self.refresh()
