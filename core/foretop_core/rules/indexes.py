@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -45,6 +45,12 @@ class Index(Generic[M]):
     def keys(self, context: str, *bucket: Hashable) -> tuple[ObjectRef, ...]:
         found = self._buckets.get((context, *bucket), {})
         return (found[0],) if isinstance(found, tuple) else tuple(found)
+
+    def without(self, context: str, other: Index[Any]) -> Iterator[M]:
+        """The objects whose bucket the other index does not have."""
+        for bucket in self._buckets.keys() - other._buckets.keys():
+            if bucket[0] == context:
+                yield from self.get(context, *bucket[1:])
 
     def move(self, key: ObjectRef, before: M | None, after: M | None) -> None:
         """Move the object from its old bucket to the new one. Every change passes here: most of them have neither."""

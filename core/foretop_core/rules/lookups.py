@@ -87,6 +87,10 @@ class Lookups:
         """NABs and NARs whose copy of Velero's phase is faulty."""
         return in_order(self._indexes.faulty_nonadmin.get(self._context))
 
+    def nabs_without_backup(self) -> tuple[NonAdminBackup, ...]:
+        """NABs that lead to a Velero backup which is not there."""
+        return in_order(self._indexes.nabs_by_nacuuid.without(self._context, self._indexes.backups_by_nacuuid))
+
     def queued_nonadmin(self) -> tuple[NonAdmin, ...]:
         """NABs and NARs that report a position in the queue."""
         return in_order(self._indexes.queued_nonadmin.get(self._context))

@@ -18,8 +18,10 @@ from foretop_core.models import (
     Resource,
     from_builtins,
 )
+from foretop_core.models.nonadmin import NAB_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.nonadmin_facts import nonadmin_facts
 from foretop_core.rules.facts.run_facts import queue_line, run_facts
 from foretop_core.rules.primer import prescaler_verdict
 from foretop_core.rules.sentences import render, with_keys
@@ -509,6 +511,51 @@ def test_a_nab_whose_velero_backup_vanished_went_backwards() -> None:
     assert (found.code, found.severity) == ("nonadmin-went-back", Severity.WARNING)
     assert render(found.what, NOW) == "its Velero backup is gone"
     assert render(found.remedy, NOW).startswith("Ask the owner in team-a to create a new one, and find out who deleted")
+
+
+def expiring(expiration: str) -> dict[str, Any]:
+    status = {"phase": "Completed", "completionTimestamp": "2026-10-15T02:10:00Z", "expiration": expiration}
+    return {"nacuuid": "u-1", "name": "v-1", "namespace": "velero", "status": status}
+
+
+def test_of_an_expired_velero_backup_nobody_looks_for_who_deleted_it() -> None:
+    gone = condition("Accepted", "False", "VeleroBackupNotFound", "its backup has been removed", "02:20:00")
+    expired = nab(phase="BackingOff", conditions=[gone], veleroBackup=expiring("2026-11-15T02:00:00Z"))
+    found = only(location(), expired)
+    assert (found.code, found.severity, found.needs_action) == ("nonadmin-went-back", Severity.NOTE, False)
+    assert render(found.what, NOW) == "its Velero backup has expired"
+    assert render(found.evidence, NOW) == "Its Velero backup expired at 02:00:00Z, and Velero has deleted it."
+    assert render(found.remedy, NOW) == "No action is needed. The owner in team-a can delete it."
+    assert nonadmin_facts(snapshot(expired), expired, NOW).severity is Severity.NOTE
+    early = nab(phase="BackingOff", conditions=[gone], veleroBackup=expiring("2026-11-15T02:30:00Z"))
+    assert "find out who deleted" in render(only(location(), early).remedy, NOW)
+
+
+@pytest.mark.parametrize(
+    ("expiration", "evidence"),
+    [
+        ("2026-11-15T02:00:00Z", "It still reports Completed, but its Velero backup expired at 02:00:00Z and is gone."),
+        ("2026-12-15T02:00:00Z", "It still reports Completed, but its Velero backup v-1 no longer exists."),
+    ],
+)
+def test_a_nab_that_reports_a_backup_that_velero_no_longer_has_is_a_warning(expiration: str, evidence: str) -> None:
+    unnoticed, other = nab(veleroBackup=expiring(expiration)), backup("other")
+    found = only(location(), other, unnoticed)
+    assert (found.code, found.severity) == ("nonadmin-backup-gone", Severity.WARNING)
+    assert render(found.what, NOW) == "its Velero backup is gone"
+    assert render(found.evidence, NOW) == evidence
+    facts = nonadmin_facts(snapshot(location(), other, unnoticed), unnoticed, NOW)
+    assert facts.severity is Severity.WARNING
+    assert render(facts.why, NOW) == evidence
+
+
+def test_where_backups_were_not_seen_none_is_said_to_be_gone() -> None:
+    unnoticed = nab(veleroBackup=expiring("2026-11-15T02:00:00Z"))
+    assert codes(location(), unnoticed) == [], "no backup of that Velero was seen"
+    gap = VisibilityGap("", "Backup", "forbidden")
+    assert codes(location(), backup("other"), unnoticed, unseen=(gap,)) == []
+    there = backup("v-1", labels={NAB_UUID_LABEL: "u-1"})
+    assert codes(location(), there, unnoticed) == []
 
 
 def test_a_phase_observed_going_back_is_an_anomaly() -> None:

@@ -13,7 +13,8 @@ from typing import assert_never
 import msgspec
 
 from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
-from foretop_core.models.velero import RunStatus
+from foretop_core.models.kinds import BACKUP
+from foretop_core.models.velero import BackupStatus, RunStatus
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunFacts
 from foretop_core.rules.lookups import own_run
@@ -132,6 +133,8 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
     def severity(self) -> Severity | None:
         """An error only where Velero failed: what is refused or lost is for its owner to correct, and Velero works."""
         match self.state:
+            case NonAdminState.LOST if self.expired_at is not None:
+                return Severity.NOTE
             case NonAdminState.LOST | NonAdminState.REFUSED:
                 return Severity.WARNING
             case NonAdminState.DELETING:
@@ -140,7 +143,48 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
             case NonAdminState.VELERO if self.velero_phase in FAULTY:
                 return Severity.WARNING if self.velero_phase == "PartiallyFailed" else Severity.ERROR
             case _:
-                return Severity.WARNING if self.work is not None and self.work.is_left_alone else None
+                is_left_alone = self.work is not None and self.work.is_left_alone
+                return Severity.WARNING if is_left_alone or self.is_gone else None
+
+    @property
+    def is_gone(self) -> bool:
+        """True if it reports a complete backup that Velero no longer has: the controller has not noticed.
+
+        Where the backups of its Velero are not seen, nobody can tell.
+        """
+        item, snapshot = self.item, self.snapshot
+        return (
+            isinstance(item, NonAdminBackup)
+            and self.run is None
+            and self.state is NonAdminState.VELERO
+            and self.velero_phase == "Completed"
+            and not any(gap.kind in ("", BACKUP.name) for gap in snapshot.unseen)
+            and item.velero.namespace in snapshot.lookups.backup_namespaces()
+        )
+
+    @property
+    def expired_at(self) -> datetime | None:
+        """When its Velero backup expired, where it is gone for that; None where it is there, or was deleted before."""
+        copied, accepted = self.item.velero.status, self.item.condition("Accepted")
+        expires = copied.expiration if isinstance(copied, BackupStatus) else None
+        gone_at = self.now if self.is_gone else None
+        if self.state is NonAdminState.LOST and accepted is not None:
+            gone_at = accepted.last_transition_time
+        return expires if expires is not None and gone_at is not None and expires <= gone_at else None
+
+    @property
+    def gone(self) -> Text:
+        """Says that its Velero backup is gone, where it expired or the controller has not noticed; "" for any other."""
+        expired_at, name = self.expired_at, self.item.velero.name
+        if not self.is_gone:
+            return (
+                sentence("Its Velero backup expired at ", expired_at, ", and Velero has deleted it.")
+                if expired_at
+                else ""
+            )
+        if expired_at is None:
+            return f"It still reports Completed, but its Velero backup {name} no longer exists."
+        return sentence("It still reports Completed, but its Velero backup expired at ", expired_at, " and is gone.")
 
     @property
     def is_overtaken(self) -> bool:
@@ -195,6 +239,8 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
 
     @cached_property
     def _explanation(self) -> tuple[str, Text]:
+        if gone := self.gone:
+            return f"a new {type(self.item).__name__}", gone
         is_making = self.state is NonAdminState.VELERO and self.path is Path.CREATE_UPDATE
         if is_making and self.work is not None and self.work.stands_still:
             noun, phase = _noun(self.item), self.velero_phase

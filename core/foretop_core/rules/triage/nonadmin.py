@@ -81,6 +81,18 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
         before = seen.before if seen else "Created"
         since = seen.at if seen else accepted.last_transition_time if accepted else None
         velero = "backup" if isinstance(item, NonAdminBackup) else "restore"
+        if vanished and (expired := nonadmin_facts(snapshot, item, now)).expired_at is not None:
+            yield Finding(
+                "nonadmin-went-back",
+                Severity.NOTE,
+                subject,
+                since,
+                "its Velero backup has expired",
+                expired.gone,
+                f"No action is needed. The owner in {item.namespace} can delete it.",
+                needs_action=False,
+            )
+            continue
         yield Finding(
             "nonadmin-went-back",
             Severity.WARNING,
@@ -95,6 +107,23 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
             else "Check the log of the non-admin controller.",
             raw=accepted.message if accepted and vanished else "",
         )
+
+
+def backups_gone(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """NABs that report Completed, and lead to no copy."""
+    for item in snapshot.lookups.nabs_without_backup():
+        facts = nonadmin_facts(snapshot, item, now)
+        if facts.is_gone:
+            yield Finding(
+                "nonadmin-backup-gone",
+                Severity.WARNING,
+                snapshot.ref(item),
+                facts.expired_at,
+                "its Velero backup is gone",
+                facts.gone,
+                "Check that the non-admin controller runs: it marks such a NAB within a second. Ask the owner in "
+                f"{item.namespace} to create a new one.",
+            )
 
 
 def stuck_deleting(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

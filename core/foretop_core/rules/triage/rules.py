@@ -47,6 +47,7 @@ RULES: tuple[Rule, ...] = (
     storage.expired_backups,
     nonadmin.refused,
     nonadmin.went_back,
+    nonadmin.backups_gone,
     nonadmin.stuck_deleting,
     nonadmin.velero_failed,
     nonadmin.positions_off,
