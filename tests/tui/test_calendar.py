@@ -601,15 +601,17 @@ async def test_sets_of_two_clusters_are_listed_by_their_first_minute_with_their_
 async def test_a_constant_delay_drifts_and_is_in_no_set_that_starts_together() -> None:
     """As in Triage."""
     drifting = from_builtins(Schedule, ran("drifting", "@every 1h", "02:00:03"))
-    async with calendar(FilledSource([*calm(), drifting])) as (shown, _):
+    paused = from_builtins(Schedule, ran("paused", "@every 2h", "02:00:03", paused=True))
+    async with calendar(FilledSource([*calm(), drifting, paused])) as (shown, _):
         await shown.press("o")
-        assert "No two schedules start in the same minute within 24 hours" in shown.app.told[-1][1]
+        told = "No two schedules start together within 24 hours; 1 with @every not counted"
+        assert shown.app.told[-1][1] == told
 
 
 async def test_w_says_where_nothing_starts_together() -> None:
     async with calendar(FilledSource(calm())) as (shown, _):
         await shown.press("o")
-        assert shown.app.told[-1][1] == "No two schedules start in the same minute within 24 hours"
+        assert shown.app.told[-1][1] == "No two schedules start together within 24 hours"
 
 
 async def test_the_words_of_a_job_say_when_it_is_due_and_warmed_up() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 
@@ -45,11 +45,8 @@ def meetings(snapshot: ClusterSnapshot, namespace: str, since: datetime, least: 
     second at which Velero made the last backup, and so drifts from minute to minute: it is in no set.
     """
     by_expression: defaultdict[CronSchedule, list[Schedule]] = defaultdict(list)
-    for schedule, dialect in snapshot.read_schedules:
-        parsed = expression(schedule.spec.schedule, dialect)
-        if schedule.namespace != namespace or schedule.spec.paused or isinstance(parsed, CronError):
-            continue
-        if parsed.every is None and not invalid(schedule, dialect):
+    for schedule, parsed in _starting(snapshot, namespace):
+        if parsed.every is None:
             by_expression[parsed].append(schedule)
     entries = [(parsed, tuple(found)) for parsed, found in by_expression.items()]
     start = since.astimezone(UTC).replace(second=0, microsecond=0)
@@ -66,6 +63,21 @@ def meetings(snapshot: ClusterSnapshot, namespace: str, since: datetime, least: 
         for places, at in together.items()
         if sum(len(entries[place][1]) for place in places) >= least
     ]
+
+
+def drifting(snapshot: ClusterSnapshot, namespace: str) -> list[Schedule]:
+    """The schedules of one Velero that are in no meeting because their minute drifts."""
+    return [schedule for schedule, parsed in _starting(snapshot, namespace) if parsed.every is not None]
+
+
+def _starting(snapshot: ClusterSnapshot, namespace: str) -> Iterator[tuple[Schedule, CronSchedule]]:
+    """The schedules of one Velero that are neither paused nor invalid."""
+    for schedule, dialect in snapshot.read_schedules:
+        parsed = expression(schedule.spec.schedule, dialect)
+        if schedule.namespace != namespace or schedule.spec.paused or isinstance(parsed, CronError):
+            continue
+        if not invalid(schedule, dialect):
+            yield schedule, parsed
 
 
 class Collision(msgspec.Struct, frozen=True):

@@ -29,7 +29,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.collisions import Meeting, meetings
+from foretop_core.rules.collisions import Meeting, drifting, meetings
 from foretop_core.rules.facts.run_facts import run_length, usual_length, usual_sample
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.humanize import count, join
@@ -350,15 +350,14 @@ class CalendarPage(FilterablePage):
         if (state := self.state) is None:
             return
         now = state.now()
-        found = [
-            (snapshot, meeting)
-            for snapshot in map(state.store.snapshot, state.contexts)
-            for namespace in snapshot.schedules_by_namespace
-            for meeting in meetings(snapshot, namespace, now)
-        ]
+        snapshots = map(state.store.snapshot, state.contexts)
+        servers = [(snapshot, namespace) for snapshot in snapshots for namespace in snapshot.schedules_by_namespace]
+        found = [(server[0], meeting) for server in servers for meeting in meetings(*server, now)]
         found.sort(key=lambda one: (one[1].minutes[0], one[0].context, -one[1].size))
         if not found:
-            self.app.notify("No two schedules start in the same minute within 24 hours")
+            left_out = sum(len(drifting(*server)) for server in servers)
+            more = f"; {left_out} with @every not counted" if left_out else ""
+            self.app.notify(f"No two schedules start together within 24 hours{more}")
             return
 
         def chosen(place: int | None) -> None:
