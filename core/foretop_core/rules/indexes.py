@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Set
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, Generic, TypeVar
@@ -37,6 +37,10 @@ class Index(Generic[M]):
         self.model = model
         self._bucket_of = bucket_of
         self._buckets: dict[Bucket, dict[ObjectRef, M] | tuple[ObjectRef, M]] = {}
+        self._moves = 0
+        """How often a bucket came or went."""
+        self._compared: tuple[int, int] = (0, 0)
+        self._unmatched: Set[Bucket] = frozenset()
 
     def get(self, context: str, *bucket: Hashable) -> tuple[M, ...]:
         found = self._buckets.get((context, *bucket), {})
@@ -47,8 +51,13 @@ class Index(Generic[M]):
         return (found[0],) if isinstance(found, tuple) else tuple(found)
 
     def without(self, context: str, other: Index[Any]) -> Iterator[M]:
-        """The objects whose bucket the other index does not have."""
-        for bucket in self._buckets.keys() - other._buckets.keys():
+        """The objects whose bucket the other index does not have; always asked for the same other index.
+
+        Few changes make a bucket or end one: only after these all buckets are compared again.
+        """
+        if self._compared != (now := (self._moves, other._moves)):
+            self._compared, self._unmatched = now, self._buckets.keys() - other._buckets.keys()
+        for bucket in self._unmatched:
             if bucket[0] == context:
                 yield from self.get(context, *bucket[1:])
 
@@ -73,9 +82,11 @@ class Index(Generic[M]):
             del rest[key]
         if isinstance(rest, tuple) or not rest:
             del self._buckets[bucket]
+            self._moves += 1
 
     def _put_in(self, bucket: Bucket, key: ObjectRef, item: M) -> None:
         held = self._buckets.get(bucket)
+        self._moves += held is None
         if held is None or (isinstance(held, tuple) and held[0] == key):
             self._buckets[bucket] = (key, item)
         elif isinstance(held, tuple):

@@ -111,6 +111,8 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
 
 def backups_gone(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """NABs that report Completed, and lead to no copy."""
+    if not snapshot.lookups.backup_namespaces():
+        return
     for item in snapshot.lookups.nabs_without_backup():
         facts = nonadmin_facts(snapshot, item, now)
         if facts.is_gone:
