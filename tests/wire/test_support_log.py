@@ -46,12 +46,14 @@ def test_a_command_logs_what_it_did_before_or_after_its_name(tmp_path: Path, mon
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
 
 
-def test_without_a_file_it_is_in_the_state_folder_and_without_both_there_is_none(tmp_path: Path) -> None:
+def test_without_a_file_it_is_in_the_state_folder_and_without_both_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with box_in_thread() as box:
         kubeconfig = str(box.kubeconfig(tmp_path / "kubeconfig"))
         assert run(["get", "backups", "--kubeconfig", kubeconfig]) == 0
         assert not (tmp_path / "state").exists()
-        os.environ["FORETOP_LOG"] = "info"
+        monkeypatch.setenv("FORETOP_LOG", "info")
         assert run(["get", "backups", "--kubeconfig", kubeconfig]) == 0
     assert "live" in (tmp_path / "state" / "foretop" / "foretop.log").read_text()
     assert "GET" not in (tmp_path / "state" / "foretop" / "foretop.log").read_text()
