@@ -524,6 +524,30 @@ SAME = (
         "5.0 to 6.0",
         "a second more of patience with a connection that was aborted, which ends at once",
     ),
+    SameProgram(
+        "core/foretop_core/cron/go_stdlib.py",
+        "if value > _MAX_INT64 // 10 or longer > 2**63:",
+        "2 to 3",
+        "decides about the 19th digit after the point, which no unit's nanoseconds show",
+    ),
+    SameProgram(
+        "core/foretop_core/cron/zone_walk.py",
+        "begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE",
+        "and to or",
+        "tries to jump after each day, and the jump asks the same before it is made: slower, to the same runs",
+    ),
+    SameProgram(
+        "core/foretop_core/rules/cron_dialects/run_counts.py",
+        "total += plain if plain > _MOST_WALKED else sum(1 for _ in parsed.between(near, far))",
+        "> to >=",
+        "decides whether so many runs are walked or reckoned, or one fewer",
+    ),
+    SameProgram(
+        "core/foretop_core/actions/planners/drills.py",
+        '"ports": [{"port": 1}],',
+        "1 to 2",
+        "a service must have a port, and behind the copy nothing listens on any",
+    ),
 )
 
 

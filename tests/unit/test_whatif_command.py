@@ -22,14 +22,16 @@ from foretop_core.rules.night.what_if import (
     NightComparison,
     Pause,
     Slots,
+    Stopped,
     Unpause,
     read_changes,
     what_if,
 )
+from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.timeline.night_lanes import ServerNight
 from foretop_core.tables.timeline.night_words import night_numbers, night_words, nights_compared
-from tests.objects import NOW, backup, location, schedule, upload
+from tests.objects import NOW, at, backup, location, schedule, upload
 
 GIVEN = ("--velero-version", "1.18.3", "--at", NOW.isoformat())
 
@@ -180,6 +182,14 @@ def test_runs_four_times_as_long_are_lost() -> None:
     found = _compared(Longer("first", 4.0))
     assert sum(one.count(Fate.LOST) + one.count(Fate.LATE) for one in found.before.schedules) == 0
     assert sum(one.count(Fate.LOST) + one.count(Fate.LATE) for one in found.after.schedules) > 0
+
+
+@pytest.mark.parametrize("window", ["02:50-03:30", "02:30-03:30"], ids=["later", "now"])
+def test_a_run_that_is_due_while_velero_is_stopped_starts_when_it_is_back(window: str) -> None:
+    found = _compared(Stopped(read_window(window)))
+    for outlook, begins in ((found.before, at("03:00")), (found.after, at("03:30"))):
+        start = min(run.start.likely for run in outlook.night.runs if run.start is not None)
+        assert begins <= start < begins + timedelta(minutes=1)
 
 
 def test_changes_of_several_schedules_are_read_from_one_line() -> None:

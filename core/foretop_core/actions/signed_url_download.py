@@ -7,6 +7,7 @@ import os
 import ssl
 import zlib
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from http.client import responses
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
@@ -17,6 +18,7 @@ from foretop_core.actions.planners.downloads import MOST_BYTES
 from foretop_core.background import in_thread
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.proxy import is_socks, proxy_for
+from foretop_core.rules import humanize
 
 if TYPE_CHECKING:
     import aiohttp
@@ -30,7 +32,6 @@ CONNECT_LIMIT = 10.0
 ANSWER_LIMIT = 60.0
 FILE_LIMIT = 600.0
 """Seconds for a whole file: so long Velero signs an address."""
-"""Unpacked. A tenant's own storage holds whatever the tenant puts there."""
 _AT_A_TIME = 2**20
 _ANY_HEADER = zlib.MAX_WBITS | 32
 _OK = 200
@@ -176,7 +177,7 @@ async def _unpacked_in_time(answer: aiohttp.ClientResponse, host: str, progress:
     except TimeoutError:
         if not limit.expired():
             raise
-        why = f"the file did not come within {FILE_LIMIT / 60:.0f} minutes"
+        why = f"the file did not come within {humanize.duration(timedelta(seconds=FILE_LIMIT))}"
         raise DownloadFailed(f"The storage at {host} is too slow", why, "try again") from None
 
 

@@ -42,6 +42,7 @@ UNDERSTOOD = [
     ("name {.metadata.name}, {.kind}", "name web, Deployment"),
     ('{.metadata.name}{"\\t"}{.kind}{"\\n"}', "web\tDeployment\n"),
     ("{'single'}{\"{\"}", "single{"),
+    ('{"\\u20ac"}', "€"),
     (f'{{{AT}[?(@.image=="\\u0062:2")].name}}', "two"),
     ("{3}{true}", "3true"),
     ("{.metadata.labels.app\\.io/name}", "web"),

@@ -364,8 +364,8 @@ def _holds(source: str, compare: Callable[[Any, Any], bool], left: Any, right: A
 
 def _unescaped(text: str) -> str:
     def plain(found: re.Match[str]) -> str:
-        sign = found[1]
-        return chr(int(sign[1:], 16)) if len(sign) > 1 else _ESCAPES.get(sign, sign)
+        sign, code = found[1][0], found[1][1:]
+        return chr(int(code, 16)) if code else _ESCAPES.get(sign, sign)
 
     return _ESCAPE.sub(plain, text)
 
