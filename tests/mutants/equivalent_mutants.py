@@ -548,6 +548,18 @@ SAME = (
         "1 to 2",
         "a service must have a port, and behind the copy nothing listens on any",
     ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/night_lanes.py",
+        "coming = list(next_runs(item, now, 1))",
+        "1 to 2",
+        "only the first of them is looked at",
+    ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/night_words.py",
+        'return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told)), 1)',
+        "1 to 2",
+        "it is the last line: those with 2 stand before it, and of equals the first is kept",
+    ),
 )
 
 

@@ -357,7 +357,7 @@ async def _still_there(executor: PlanExecutor, deleted: list[PlanStep]) -> list[
 
 def _held_by(item: MadeObject) -> str:
     finalizers = item.metadata.finalizers
-    return f": held by {humanize.join(finalizers, 3)}" if finalizers else ""
+    return f": held by {humanize.join(finalizers)}" if finalizers else ""
 
 
 async def _labelled(executor: PlanExecutor, path: str) -> AsyncIterator[Resource]:

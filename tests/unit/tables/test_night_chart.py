@@ -21,6 +21,7 @@ from foretop_core.tables.timeline.night_chart import (
     day_line,
     lane_cells,
     night_axis,
+    size_class,
     slot_rows,
     slot_scale,
     waiting_cells,
@@ -119,6 +120,11 @@ def test_now_stands_at_a_quarter_in_whole_cells_of_each_zoom() -> None:
             axis = night_axis(NOW, zoom, size, cells, UTC)
             assert (axis.cell_of(NOW), axis.cells) == (cells // 4, cells)
             assert 60 % axis.step == 0
+
+
+def test_a_terminal_is_wide_from_120_columns_on_and_huge_from_160() -> None:
+    classes = [size_class(columns) for columns in (80, 119, 120, 159, 160)]
+    assert classes == [SizeClass.NARROW, SizeClass.NARROW, SizeClass.WIDE, SizeClass.WIDE, SizeClass.HUGE]
 
 
 def test_the_hours_of_a_day_of_the_week_go_from_midnight_on() -> None:

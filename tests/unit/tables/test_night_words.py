@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from foretop.commands.forecast import night_exit_code
 from foretop_core.models import Deployment, PodVolumeBackup, Schedule, from_builtins
-from foretop_core.models.kinds import NAB
+from foretop_core.models.kinds import NAB, SCHEDULE
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import Owner, OwnerKind
@@ -35,10 +35,14 @@ from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.store import Store
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.engine.view_scope import ViewScope
+from foretop_core.tables.timeline.night_chart import LaneRun, LaneSign
 from foretop_core.tables.timeline.night_lanes import LaneGroup, ServerNight, lane_standing
 from foretop_core.tables.timeline.night_words import (
     LaneWords,
+    Phrase,
+    WordLine,
     day_words,
+    joined,
     lane_words,
     most_telling,
     night_words,
@@ -144,12 +148,29 @@ def test_a_run_that_has_to_wait_says_for_whom_though_it_starts_alone() -> None:
 
 
 def test_tenants_to_come_are_named_where_they_have_the_slots() -> None:
-    coming = RunSpan(at("03:00"), at("03:00"), at("03:40"), Owner(OwnerKind.NAB))
+    coming = RunSpan(at("03:00"), at("03:10"), at("03:40"), Owner(OwnerKind.NAB))
     run = _told("etcd", "03:10", "03:20")
     ahead = ServerNight("prod", Night("velero", NOW, at("08:00"), (run,), slots=2, typical=(coming,)))
     told = lane_words(ahead, (run,), NOW, UTC)
     assert told is not None
     assert told.company == "an expected tenant backup: all slots taken"
+
+
+def test_who_hands_over_a_slot_is_not_at_work_with_it_and_seconds_are_no_wait() -> None:
+    coming = RunSpan(at("03:00"), at("03:00"), at("03:10"), Owner(OwnerKind.NAB))
+    before = _told("before", "03:05", "03:10")
+    carts = replace(_told("carts", "03:10", "03:20", made="03:09:30"), owner=Owner(OwnerKind.NAB, "team-a", "carts"))
+    for run, named in ((carts, "team-a/carts"), (_told("etcd", "03:10", "03:20", made="03:09:30"), "")):
+        ahead = ServerNight("prod", Night("velero", NOW, at("08:00"), (before, run), slots=2, typical=(coming,)))
+        told = lane_words(ahead, (run,), NOW, UTC)
+        assert told is not None
+        assert (told.run, told.company) == (named, "no other run")
+
+
+def test_lines_without_a_label_go_on_with_the_one_above() -> None:
+    lines = [WordLine(label, (Phrase(label.lower() or "more"),)) for label in ("Peak", "Waits", "", "", "Done", "")]
+    told = [(line.label, "".join(phrase.text for phrase in line.phrases)) for line in joined(lines)]
+    assert told == [("Peak", "peak"), ("Waits", "waits: more; more"), ("Done", "done: more")]
 
 
 def test_one_more_than_there_are_slots_waits() -> None:
@@ -307,12 +328,31 @@ def test_a_lane_stands_as_its_run_at_work_then_as_the_one_that_waits() -> None:
 
 
 def test_a_lane_of_several_says_how_many_run_or_have_ended_tonight() -> None:
-    owner = Owner(OwnerKind.NAB, "team-a", "carts")
-    ends = (NOW - timedelta(hours=8), NOW - timedelta(hours=7), None)
-    runs = tuple(PastRun(owner, f"b{n}", "", at("01:00"), at("01:00"), end) for n, end in enumerate(ends))
-    lanes = TimelineModel(Store(), ("prod",))
-    lanes.take(ServerNight("prod", night(assemble([location()]), "velero", NOW, draws=0), runs))
-    assert lanes.called(ObjectRef("prod", NAB.name, "velero", "")) == "non-admin, 2 nab"
+    ends = {"a": NOW - timedelta(hours=8), "b": NOW - timedelta(hours=7), "c": None}
+    runs = [
+        PastRun(Owner(OwnerKind.NAB, "team-a", name), name, "", at("01:00"), at("01:00"), end)
+        for name, end in ends.items()
+    ]
+    lanes, nabs = TimelineModel(Store(), ("prod",)), ObjectRef("prod", NAB.name, "velero", "")
+    lanes.take(ServerNight("prod", night(assemble([location()]), "velero", NOW, draws=0), tuple(runs)))
+    assert lanes.called(nabs) == "non-admin, 2 nab"
+    assert lanes.subject(nabs) == ObjectRef("prod", NAB.name, "team-a", "c"), "the last one"
+
+
+def test_a_backup_that_is_there_is_drawn_as_it_stands_and_never_beyond_now() -> None:
+    begun, later = at("02:00"), NOW + timedelta(minutes=1)
+    stands = [
+        (("FailedValidation", None, None), LaneRun(begun, tone=Tone.BAD, sign=LaneSign.LOST)),
+        (("Queued", None, None), LaneRun(begun)),
+        (("InProgress", begun, None), LaneRun(begun, begun, tone=Tone.RUNNING, is_running=True)),
+        (("Completed", begun, later), LaneRun(begun, begun, NOW, tone=Tone.GOOD)),
+        (("Failed", begun, begun), LaneRun(begun, begun, begun, tone=Tone.BAD, sign=LaneSign.FAILED)),
+    ]
+    owner = Owner(OwnerKind.SCHEDULE, "velero", "nightly")
+    past = tuple(PastRun(owner, phase, phase, begun, start, end) for (phase, start, end), _ in stands)
+    shown = ServerNight("prod", Night("velero", NOW, at("08:00")), past)
+    drawn = shown.lane_runs(ObjectRef("prod", SCHEDULE.name, "velero", "nightly"), ())
+    assert list(drawn) == [expected for _, expected in stands]
 
 
 def test_the_lane_of_the_nabs_is_shown_where_their_namespace_is_looked_at() -> None:

@@ -292,6 +292,15 @@ def test_the_timeline_updates_only_for_changes_that_affect_a_lane() -> None:
     assert [one.name for one in timeline.order] == ["aa", "b", "c"]
 
 
+def test_what_people_write_of_a_schedule_is_another_plan_and_its_last_run_is_not() -> None:
+    store = filled(schedule("a", "5 * * * *"))
+    timeline = TimelineModel(store, ("prod",))
+    for changed, plans in ((schedule("a", "5 * * * *", last="02:05:03"), 0), (schedule("a", "6 * * * *"), 1)):
+        store.put(key("a"), changed, NOW)
+        timeline.pump()
+        assert timeline.plans["prod", "velero"] == plans
+
+
 def test_the_lane_of_a_cron_job_is_beside_the_velero_of_its_own_cluster() -> None:
     store = filled(schedule("a", "5 * * * *"))
     store.fill("test", [schedule("b", "5 * * * *"), prescaled("0 6 * * *", 10)], ManualClock(NOW))

@@ -173,7 +173,7 @@ def _cron(facts: ScheduleFacts) -> str:
 
 def _taken(facts: ScheduleFacts) -> str:
     names = facts.schedule.spec.template.included_namespaces
-    return "all namespaces" if not names or "*" in names else humanize.join(names, 3)
+    return "all namespaces" if not names or "*" in names else humanize.join(names)
 
 
 def _kept(facts: ScheduleFacts) -> tuple[str, str]:

@@ -277,7 +277,7 @@ def _skipped(night: Night, schedules: Sequence[ScheduleOutlook], six: datetime) 
 def skipped_words(window: WindowOutlook) -> str:
     """`ledger-nightly and hr-nightly make none: skipped`; "" where none was."""
     names = window.skipped
-    return f"{humanize.join(names, 3)} make{'s' if len(names) == 1 else ''} none: skipped" if names else ""
+    return f"{humanize.join(names)} make{'s' if len(names) == 1 else ''} none: skipped" if names else ""
 
 
 def done_by_six(one: Outlook, zone: tzinfo) -> str:
@@ -291,7 +291,7 @@ def done_by_six(one: Outlook, zone: tzinfo) -> str:
 def no_known_end(window: WindowOutlook) -> str:
     """`videos has no known end`."""
     names = window.without_end
-    return f"{humanize.join(names, 3)} {'has' if len(names) == 1 else 'have'} no known end"
+    return f"{humanize.join(names)} {'has' if len(names) == 1 else 'have'} no known end"
 
 
 def nothing_runs(one: Outlook, zone: tzinfo = UTC) -> str:
@@ -452,12 +452,12 @@ def _before_words(window: WindowOutlook) -> Text:
 def still_open(window: WindowOutlook) -> str:
     """`images at work, logs and wiki waiting`: the runs that are open when a window begins; "" where none is."""
     said = [
-        f"{humanize.join(names_of(runs), 3)} {how}"
+        f"{humanize.join(names_of(runs))} {how}"
         for runs, how in ((window.at_work, "at work"), (window.waiting, "waiting"))
         if runs
     ]
     if not said and window.perhaps_open:
-        return f"perhaps not {humanize.join(names_of(window.perhaps_open), 3)}"
+        return f"perhaps not {humanize.join(names_of(window.perhaps_open))}"
     return ", ".join(said)
 
 

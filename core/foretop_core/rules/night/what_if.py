@@ -271,7 +271,7 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
     endless = tuple(dict.fromkeys((*before.night.without_end, *after.night.without_end)))
     if endless and None in (before.night_done, after.night_done):
         have = "has" if len(endless) == 1 else "have"
-        yield f"When all is done is not compared: {humanize.join(endless, 3)} {have} no known end."
+        yield f"When all is done is not compared: {humanize.join(endless)} {have} no known end."
     elif before.night_end is not None and after.night_end is not None:
         done = after.night_end[0]
         moved = done - before.night_end[0]

@@ -242,7 +242,7 @@ def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | No
         return WordLine("Window", (Phrase(span), Phrase("is free", Tone.GOOD)), 2)
     names = names_of(kept.sure or kept.perhaps)
     said = "is not free: " if kept.sure else "perhaps not free: "
-    return WordLine("Window", (Phrase(span), Phrase(said, Tone.WARN), Phrase(humanize.join(names, 3))), 5)
+    return WordLine("Window", (Phrase(span), Phrase(said, Tone.WARN), Phrase(humanize.join(names))), 5)
 
 
 def _not_made(shown: ServerNight) -> Iterator[WordLine]:
@@ -267,7 +267,7 @@ def _paused(names: Sequence[str]) -> WordLine | None:
     if not names:
         return None
     # Nothing resumes by itself: whatever end is planned, they are played as paused.
-    told = f"{humanize.count(len(names), 'schedule')}, all night: {humanize.join(list(names), 3)}"
+    told = f"{humanize.count(len(names), 'schedule')}, all night: {humanize.join(list(names))}"
     return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told)), 1)
 
 
@@ -359,7 +359,7 @@ def _company(night: Night, run: ForeseenRun) -> str:
         before = [] if run.is_running else _holders(night, run)
         return f"no other run, after {max(before, key=itemgetter(0))[1].called}" if before else "no other run"
     used = tenants + sum(not one.is_finishing for one in (run, *others))
-    return f"{humanize.join(names, 3)}{': all slots taken' if used >= night.slots else ''}"
+    return f"{humanize.join(names)}{': all slots taken' if used >= night.slots else ''}"
 
 
 def _is_at_work(run: ForeseenRun, at: datetime) -> bool:
