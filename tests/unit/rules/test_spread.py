@@ -120,6 +120,12 @@ def test_two_that_meet_are_moved_apart_by_one_change() -> None:
     assert found.strain_after.waits < 10 * 60
 
 
+def test_one_that_meets_another_at_each_minute_is_moved_once_to_where_both_wait_least() -> None:
+    """An hourly one of 45 minutes and a daily one of 30 do not fit into an hour."""
+    found = _spread(_server({"hourly": ("15 * * * *", 45), "daily": ("15 8 * * *", 30)}), window="")
+    assert [(shift.ref.name, shift.after) for shift in found.shifts] == [("hourly", "30 * * * *")]
+
+
 def test_what_does_not_meet_is_left_alone() -> None:
     found = _spread(_server({"first": ("0 2 * * *", 30), "second": ("0 3 * * *", 30)}))
     assert not found.shifts
