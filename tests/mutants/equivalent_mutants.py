@@ -560,6 +560,12 @@ SAME = (
         "1 to 2",
         "it is the last line: those with 2 stand before it, and of equals the first is kept",
     ),
+    SameProgram(
+        "core/foretop_core/tables/timeline/timeline_model.py",
+        "self.revision += 1",
+        "1 to 2",
+        "only compared with the number of before",
+    ),
 )
 
 

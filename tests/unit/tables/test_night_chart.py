@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ from foretop_core.tables.timeline.night_chart import (
     cell_loads,
     day_axes,
     day_line,
+    hours_line,
     lane_cells,
     night_axis,
     size_class,
@@ -82,6 +84,11 @@ def test_a_run_that_waits_still_is_drawn_to_now_and_one_to_come_in_its_cell() ->
     assert _text(LaneRun(at("02:40"))) == "      │ ░   "
 
 
+def test_a_wait_of_seconds_is_not_drawn() -> None:
+    assert _text(LaneRun(at("02:34:30"), at("02:35"), at("02:50"))) == "      │▆▆▆  "
+    assert _text(LaneRun(at("02:34:00"), at("02:35"), at("02:50"))) == "      ░▆▆▆  "
+
+
 def test_what_failed_ends_in_its_letter_and_what_is_lost_stands_before_every_bar() -> None:
     failed = LaneRun(at("02:05"), at("02:05"), at("02:20"), None, Tone.BAD, LaneSign.FAILED)
     lost = LaneRun(at("02:10"), tone=Tone.BAD, sign=LaneSign.LOST)
@@ -120,6 +127,35 @@ def test_now_stands_at_a_quarter_in_whole_cells_of_each_zoom() -> None:
             axis = night_axis(NOW, zoom, size, cells, UTC)
             assert (axis.cell_of(NOW), axis.cells) == (cells // 4, cells)
             assert 60 % axis.step == 0
+
+
+def test_a_day_that_is_asked_for_begins_the_axis_and_is_moved_by_quarters() -> None:
+    for quarters, start in ((0, "00:00"), (2, "12:00")):
+        assert night_axis(NOW, Zoom.DAY, SizeClass.WIDE, 72, UTC, quarters, at("00:00")) == TimeAxis(at(start), 20, 72)
+
+
+@pytest.mark.parametrize(
+    ("start", "now", "short", "line"),
+    [
+        ("02:00", "02:30", True, "02:00 ▼now  "),
+        ("02:00", "02:40", True, "02:00   ▼now"),
+        ("02:00", "02:45", True, "02:00    ▼  "),
+        ("02:00", "02:30", False, "02:00 ▼     "),
+        ("02:00", "02:05", False, " ▼ now 02:05"),
+        ("02:00", "02:25", True, "     ▼now   "),
+        ("02:00", "02:00", True, "▼now        "),
+        ("02:00", "01:59", True, "02:00       "),
+        ("02:00", "03:00", True, "02:00       "),
+        ("01:25", "01:35", True, "  ▼now 02:00"),
+        ("01:25", "01:40", True, "   ▼now     "),
+        ("01:20", "01:20", True, "▼now        "),
+    ],
+)
+def test_an_hour_is_left_out_where_it_would_touch_now_and_what_would_be_cut(
+    start: str, now: str, short: bool, line: str
+) -> None:
+    axis = TimeAxis(at(start), 5, 12)
+    assert "".join(cell.text for cell in hours_line(axis, at(now), UTC, short=short)) == line
 
 
 def test_a_terminal_is_wide_from_120_columns_on_and_huge_from_160() -> None:

@@ -39,7 +39,7 @@ Server = tuple[str, str]
 
 def is_shared(key: ObjectRef) -> bool:
     """True if a lane is that of all NABs of a server, or of all its backups by hand."""
-    return key.kind in _SHARED and not key.name
+    return key.kind in _SHARED
 
 
 def lane_key(context: str, namespace: str, owner: Owner) -> ObjectRef:
