@@ -105,6 +105,13 @@ def test_an_unpaused_schedule_that_velero_refuses(phase: str, done: bool) -> Non
     assert found.sentence.startswith("Velero refuses it: ")
 
 
+def test_a_schedule_that_velero_has_picked_up_and_refuses_has_not_gone_well() -> None:
+    refused = unpaused(cron="0 25 * * *", skipped="02:41:09")
+    found = look(unpause_probe(BEFORE, (), was_due=True, skips=True), refused)
+    assert (found.done, found.well) == (True, False)
+    assert found.sentence.startswith("Velero picked it up 02:41:09Z and refuses it: ")
+
+
 def test_a_schedule_is_refused_only_if_every_release_that_is_possible_refuses_it() -> None:
     """Releases up to 1.18.2 read a step as long as its range, later ones do not."""
     probe = schedule_probe("velero", "nightly")

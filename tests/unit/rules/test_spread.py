@@ -149,6 +149,14 @@ def test_a_run_that_is_due_when_the_time_ends_is_not_looked_at(minutes: int, shi
     assert (len(found.shifts), found.strain_before.waits > 0) == (shifts, bool(shifts))
 
 
+def test_a_run_that_moves_out_of_the_time_that_is_judged_is_no_gain() -> None:
+    """Ten minutes later the hourly one would wait for the daily one just after its end."""
+    snapshot = _server({"hourly": ("15 * * * *", 45), "daily": ("15 2 * * *", 30)})
+    found = spread(snapshot, "velero", NOW, length=timedelta(hours=6, minutes=16), draws=10)
+    assert [(shift.ref.name, shift.minutes) for shift in found.shifts] == [("daily", -15)]
+    assert found.strain_after.waits > 0
+
+
 @pytest.mark.parametrize(("minute", "after"), [(7, "55 1 * * *"), (3, "15 2 * * *"), (11, "0 2 * * *")])
 def test_among_equal_minutes_a_round_one_is_chosen(minute: int, after: str) -> None:
     server = _server(dict.fromkeys(("first", "second"), (f"{minute} 2 * * *", 9)))
