@@ -566,6 +566,12 @@ SAME = (
         "1 to 2",
         "only compared with the number of before",
     ),
+    SameProgram(
+        "core/foretop_core/store/change_history.py",
+        "self._having: list[dict[ObjectRef, None]] = [{} for _ in range(PER_OBJECT + 1)]",
+        "1 to 2",
+        "no object has so many changes: the last one stays empty",
+    ),
 )
 
 

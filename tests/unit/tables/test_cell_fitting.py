@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.tables.engine.drawings import LEAST_BAR, LENGTH, LengthBar, TimeBar
-from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.drawings import LEAST_BAR, LENGTH, LengthBar, Signs, TimeBar
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.engine.view import Cell, Column, fit, wording
 from foretop_core.tables.text.terminal_text import cut, fold, plain_rows, width
 
@@ -26,6 +26,12 @@ def test_cells_with_fewer_wordings_than_others_keep_their_shortest() -> None:
     cells = [Cell("PartiallyFailed", briefs=("PartFailed", "PartFail", "Part")), Cell("New")]
     assert [wording(cells, size) for size in (15, 10, 8, 4)] == [0, 1, 2, 3]
     assert wording([Cell("Completed")], 9) == wording([], 9) == 0
+
+
+@pytest.mark.parametrize(("cells", "drawn"), [(4, "✓·  "), (2, "✓·"), (1, "✓"), (0, "")])
+def test_signs_have_exactly_their_room(cells: int, drawn: str) -> None:
+    signs = Signs((StatusGlyph.TRUE, StatusGlyph.UNSET)).pieces("", Tone.PLAIN, cells, ascii=False)
+    assert "".join(piece.text for piece in signs) == drawn
 
 
 @given(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, head_key
 from foretop_core.tables.engine.rows import SortedRows, everything
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, run_standing
 
 
 @dataclass(frozen=True)
@@ -185,3 +185,19 @@ def test_each_head_knows_its_line_and_that_of_the_next(table: SortedRows[Row]) -
     assert lines.index_of(key("pay", "b")) == 3
     lines.unfold(key("ml", "z"))
     assert lines.index_of(key("ml", "z")) == 1
+
+
+@pytest.mark.parametrize(
+    ("phase", "mark", "word"),
+    [
+        ("Queued", StatusGlyph.WAITING, "waiting"),
+        ("InProgress", StatusGlyph.RUNNING, "running"),
+        ("Deleting", StatusGlyph.RUNNING, "deleting"),
+        ("FailedValidation", StatusGlyph.BROKEN, "refused"),
+        ("Failed", StatusGlyph.BROKEN, "failed"),
+        ("PartiallyFailed", StatusGlyph.LOOK, "partly failed"),
+    ],
+)
+def test_a_run_that_is_not_well_says_how_it_stands(phase: str, mark: StatusGlyph, word: str) -> None:
+    assert run_standing(phase) == (mark, word)
+    assert run_standing("Completed") is run_standing("of tomorrow") is None

@@ -163,7 +163,7 @@ class Signs(msgspec.Struct, frozen=True):
     glyphs: tuple[StatusGlyph, ...]
 
     def pieces(self, text: str, tone: Tone, cells: int, *, ascii: bool) -> tuple[Piece, ...]:
-        shown = self.glyphs[: max(0, cells)]
+        shown = self.glyphs[:cells]
         return (*(Piece(glyph.value, glyph.tone) for glyph in shown), Piece(" " * (cells - len(shown))))
 
 

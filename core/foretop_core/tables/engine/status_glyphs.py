@@ -137,6 +137,5 @@ def run_standing(phase: str) -> StatusLabel | None:
         StatusGlyph.BROKEN: "failed",
         StatusGlyph.LOOK: "partly failed",
     }
-    if phase in ("Deleting", "FailedValidation"):
-        return mark, "deleting" if phase == "Deleting" else "refused"
-    return (mark, words[mark]) if mark in words else None
+    word = {"Deleting": "deleting", "FailedValidation": "refused"}.get(phase) or words.get(mark)
+    return (mark, word) if word else None
