@@ -219,6 +219,9 @@ def _within_bounds(made: R) -> R:
     return made
 
 
+_MAY_HAVE_TIMES = (datetime, tuple, msgspec.Struct)
+
+
 def _times(part: object, path: str) -> Iterator[tuple[str, datetime]]:
     """All times of an object, each with the way to it as the API names it."""
     if isinstance(part, datetime):
@@ -228,7 +231,9 @@ def _times(part: object, path: str) -> Iterator[tuple[str, datetime]]:
             yield from _times(each, f"{path}[{index}]")
     elif isinstance(part, msgspec.Struct):
         for name, field in zip(part.__struct_fields__, part.__struct_encode_fields__, strict=True):
-            yield from _times(getattr(part, name), f"{path}.{field}" if path else field)
+            # Nine in ten fields are texts and numbers.
+            if isinstance(value := getattr(part, name), _MAY_HAVE_TIMES):
+                yield from _times(value, f"{path}.{field}" if path else field)
 
 
 def to_builtins(part: Wire) -> dict[str, Any]:
