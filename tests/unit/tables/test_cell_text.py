@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import unicodedata
 from collections.abc import Iterable
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from rich._unicode_data import load
 from rich.cells import cell_len
 
+from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.text.terminal_text import LONGEST, clean, cut, cut_end, fold, pad, width
 
 HOSTILE = [
@@ -82,6 +84,11 @@ def _differing_rows(drawn: bytearray, firsts: Iterable[int]) -> list[str]:
     """The rows of 256 code points that are not as wide as Rich draws them."""
     rows = {first: "".join(map(chr, range(first, first + 0x100))) for first in firsts}
     return [hex(first) for first, row in rows.items() if width(row) != sum(drawn[first : first + 0x100])]
+
+
+def test_our_own_signs_are_measured_without_loading_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "wcwidth", None)
+    assert {width(sign.value) for sign in StatusGlyph} == {1}
 
 
 def test_every_code_point_takes_the_cells_that_rich_draws_it_in() -> None:
