@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 
 PACE = 1 / 15
 """Seconds between two drawings at least, however much changes."""
+FIRST_PACE = 1 / 60
+"""The same while there is nothing to show: the first rows do not wait."""
 LONGEST_PACE = 1 / 7
 DRAWING_REST = 4
 """So many times as long as a drawing took, up to the longest pace, nothing is drawn: a cluster that is just being
@@ -266,7 +268,8 @@ class Dashboard(SerialKeyApp):
                 self.pulse()
                 self._tell_terminal()
             drawn = loop.time()
-            pace = max(PACE, min(DRAWING_REST * (drawn - begun), LONGEST_PACE))
+            rest = max(PACE, min(DRAWING_REST * (drawn - begun), LONGEST_PACE))
+            pace = rest if state.store.size else FIRST_PACE
             second = loop.call_later(self._until_next_second(state), changed.set)
             await changed.wait()
             second.cancel()
