@@ -216,6 +216,7 @@ class ClusterWatcher:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._timing.go_ahead):
                 await self._has_first.wait()
+                await asyncio.sleep(self._timing.draw_first)
 
     def _note_begun(self, kind: str) -> None:
         self._not_begun.discard(kind)
@@ -301,7 +302,8 @@ class ClusterWatcher:
         """A fault of our own costs this one watch a while and shows in its health; the others go on."""
         sink = self._movements.get(scope) or self._sinks.open(scope)
         begun = partial(self._note_begun, scope.kind.name)
-        reflector = Reflector(self.client, scope, sink, self._clock, self.pace, self._timing, self._slots, begun)
+        page = self._timing.first_rows if scope.kind.name in self._first else None
+        reflector = Reflector(self.client, scope, sink, self._clock, self.pace, self._timing, self._slots, begun, page)
         self._reflectors[scope] = reflector
         await reflector.run()
 

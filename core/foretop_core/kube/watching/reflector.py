@@ -79,6 +79,7 @@ class Reflector:
         timing: WatchTimings | None = None,
         slots: WatchSlots | None = None,
         on_begun: Callable[[], None] | None = None,
+        first_page: int | None = None,
     ) -> None:
         self._client = client
         self._scope = scope
@@ -90,6 +91,7 @@ class Reflector:
         self._shared = SharedParts()
         self._on_begun = on_begun
         """Called when the first rows are there, or it is clear why not."""
+        self._first_page = first_page or self._timing.chunk
         self._backoff = Backoff(self._timing, pace.random)
         self._serve(scope.kind.version)
         self._version = ""
@@ -136,8 +138,10 @@ class Reflector:
         if self._whole:
             listed = await self._list_rest({}, None)
         else:
-            listed = await self._list_page("", 0, ListGuard())
+            listed = await self._list_page("", 0, ListGuard(), self._first_page)
             if listed.chunk:
+                if self._first_page < self._timing.chunk:
+                    await asyncio.sleep(self._timing.draw_first)
                 # The page may hold what is gone meanwhile: all must be at least as new as the page.
                 newer = {"resourceVersion": listed.version, "resourceVersionMatch": "NotOlderThan"}
                 listed = await self._list_rest(newer, listed.expected, since=listed.version)
@@ -201,13 +205,13 @@ class Reflector:
     async def _list_pages(self) -> _Listed:
         self._sink.replace_begin()
         guard = ListGuard()
-        page = await self._list_page("", 0, guard)
+        page = await self._list_page("", 0, guard, self._timing.chunk)
         while page.chunk:
-            page = await self._list_page(page.chunk, page.seen, guard)
+            page = await self._list_page(page.chunk, page.seen, guard, self._timing.chunk)
         return page
 
-    async def _list_page(self, chunk: str, seen: int, guard: ListGuard) -> _Listed:
-        params = {**self._selection(), "limit": str(self._timing.chunk)}
+    async def _list_page(self, chunk: str, seen: int, guard: ListGuard, limit: int) -> _Listed:
+        params = {**self._selection(), "limit": str(limit)}
         if chunk:
             params["continue"] = chunk
         response = await self._client.request("GET", self._path, params)

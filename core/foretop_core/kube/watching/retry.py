@@ -17,6 +17,8 @@ class WatchTimings(msgspec.Struct, frozen=True):
     """The numbers of a watch, in seconds unless they say otherwise."""
 
     chunk: int = 500
+    # Of the kind whose rows a person waits for: more than a screen shows, and a fifth of the bytes before the first.
+    first_rows: int = 100
     watch: tuple[int, int] = (300, 600)
     # A real server's first bookmark came after 64 seconds for cron jobs, 123 for custom kinds, never for events.
     idle: float = 150.0
@@ -28,6 +30,8 @@ class WatchTimings(msgspec.Struct, frozen=True):
     list_limit: float = LIST_LIMIT
     # The other kinds wait this long at most for the first rows of the page that is open.
     go_ahead: float = 2.0
+    # The first rows are drawn before a dozen connections are opened for the rest.
+    draw_first: float = 0.1
     # A watch that was cut goes on from where it was; this long after its last list it is listed again all the same.
     list_after_cut: float = 600.0
     # Between two lists of a scope that has no watch, and of all such scopes of a cluster together.
