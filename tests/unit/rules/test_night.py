@@ -244,6 +244,12 @@ def test_velero_that_is_stopped_fails_what_runs_and_makes_what_is_due_when_it_is
     assert normal.submitted == 1800.0
 
 
+def test_one_that_waits_starts_when_a_stopped_velero_is_back() -> None:
+    state = CourseStart(1, True, [], [], [OpenRun(0)], [], [1], HOUR, has_arrival=True, stopped=(0.0, 900.0))
+    course = play(state, Draw([], [], [60.0], [], 0.0, LateShares(0.0, 0.0)))
+    assert (course.waiting[0].start, course.waiting[0].end) == (900.0, 960.0)
+
+
 @few_or_many(
     25, 100, servers(), st.lists(st.tuples(st.floats(0, HOUR), st.floats(1, 900)), max_size=40), st.integers(0, 6)
 )

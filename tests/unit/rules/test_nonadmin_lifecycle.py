@@ -54,6 +54,21 @@ def test_both_spellings_of_the_seed_mean_deleting(phase: str) -> None:
     assert transition(nab("Created", ACCEPTED, QUEUED), leaving).known
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        ((ACCEPTED,), (ACCEPTED, QUEUED), "Queued True (BackupScheduled)"),
+        ((ACCEPTED, {**QUEUED, "status": "False"}), (ACCEPTED, QUEUED), "Queued True (BackupScheduled)"),
+        ((ACCEPTED, QUEUED), (ACCEPTED, QUEUED), "stays Created"),
+    ],
+    ids=["new", "changed", "same"],
+)
+def test_in_one_phase_the_condition_that_changed_is_told(
+    before: tuple[dict[str, Any], ...], after: tuple[dict[str, Any], ...], text: str
+) -> None:
+    assert transition(nab("Created", *before), nab("Created", *after)).text == text
+
+
 def test_a_delete_request_with_errors_is_a_failed_step() -> None:
     request = {"status": {"phase": "Processed", "errors": ["bucket not reachable"]}}
     stuck = nab(

@@ -223,6 +223,7 @@ def test_a_copy_that_was_late_before_the_pause_stays_late(ago: timedelta, age: t
 def test_a_late_copy_is_told_during_a_pause_and_with_the_schedule_that_owes_it() -> None:
     found = findings(SHOP, paused_since(_HOUR / 10, "shop"), copy("one", "shop", age=4 * _DAY))["shop"]
     assert (found.code, found.severity) == ("namespace-late", Severity.ERROR)
+    assert found.what == "newest copy older than promised"
     told = render(found.evidence, NOW)
     assert "daily promises one from 14 Nov 02:00Z or later. daily is paused " in told
     assert "next run" not in told
@@ -386,7 +387,9 @@ def test_a_namespace_that_was_added_to_a_schedule_and_has_no_copy_is_late() -> N
         copy("daily-1", "shop", age=timedelta(minutes=40), of="daily"),
     )
     found = findings(*objects)
-    assert {name: one.code for name, one in found.items()} == {"wiki": "namespace-late"}
+    assert {name: (one.code, one.what) for name, one in found.items()} == {
+        "wiki": ("namespace-late", "no copy, though promised")
+    }
     told = render(found["wiki"].evidence, NOW)
     assert told.startswith("It has no copy; daily promises one from ")
     assert "daily-1 completed at 02:01:07Z without it: the schedule took it up only afterwards." in told
