@@ -112,6 +112,8 @@ def test_copies_out_of_reach_are_counted_apart() -> None:
         "1 good, 2 out of reach, 1 partial",
     )
     assert (none.good_in_reach, none.protection.out_of_reach, none.copies_text) == (0, 2, "2, all out of reach")
+    odd = copy("odd", "team", phase="PartiallyFailed", storage="offsite")
+    assert [one.all_copies for one in (some, none, facts(*objects, odd))] == [(3, 1), (2, 0), (2, 1)]
     assert facts(*_COVERED, copy("one", "team"), partial).copies_text == "1 good, 1 partial"
 
 

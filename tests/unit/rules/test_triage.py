@@ -127,6 +127,12 @@ def test_velero_without_a_heartbeat_is_one_finding_including_the_overdue_ones() 
     assert [each.code for each in found] == ["velero-no-pulse"]
     assert {subject.name for subject in found[0].related} == {"a", "b", "c", "default"}
     assert render(found[0].hits, NOW) == "3 schedules wait for Velero, all overdue."
+    for number, told in (
+        (1, "1 schedule waits for Velero, overdue."),
+        (2, "2 schedules wait for Velero, all overdue."),
+    ):
+        (fewer,) = [each for each in findings(silent, *late[:number]) if each.severity is Severity.ERROR]
+        assert render(fewer.hits, NOW) == told
     assert found[0].since == at("02:36:03")
 
 
@@ -562,8 +568,9 @@ def test_a_phase_observed_going_back_is_an_anomaly() -> None:
     seen = ObservedChanges(
         went_back={ObjectRef("", "NonAdminBackup", "team-a", "orders"): PhaseChange("Created", "New", at("02:30:00"))}
     )
-    found = only(location(), nab(phase="New"), seen=seen)
-    assert found.what == "went back to New"
+    accepted = condition("Accepted", "True", "BackupAccepted", "backup accepted")
+    found = only(location(), nab(phase="New", conditions=[accepted]), seen=seen)
+    assert (found.what, found.raw) == ("went back to New", "")
     assert "from Created to New" in render(found.evidence, NOW)
 
 

@@ -49,5 +49,10 @@ def test_every_midnight_of_a_week_is_labelled_across_a_clock_change() -> None:
     assert [label for _, label in labels(ruler, berlin)] == [f"{day} Oct" for day in range(23, 30)]
 
 
+def test_a_label_stands_only_where_a_cell_begins_with_it() -> None:
+    """Two hours are no whole number of cells of nine minutes."""
+    assert labels(TimeAxis(at("01:03"), 9, 50)) == ((13, "03:00"), (33, "06:00"))
+
+
 def test_a_label_that_would_be_cut_is_left_out() -> None:
     assert axis(TimeAxis(at("02:00"), 6, 33)) == f"{'02:00':<10}{'03:00':<10}{'04:00':<13}"

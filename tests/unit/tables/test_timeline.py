@@ -14,7 +14,7 @@ from foretop.panes.detail_sections import describe_object
 from foretop_core.clock import ManualClock
 from foretop_core.cron import CronSchedule, Dialect, parse
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
-from foretop_core.models.kinds import PRESCALED, SCHEDULE
+from foretop_core.models.kinds import PRESCALED, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, readings
 from foretop_core.rules.primer import warmups
@@ -317,6 +317,15 @@ def test_a_volume_that_begins_to_move_is_foreseen_from_and_its_bytes_are_not() -
     for phase, done, changes in (("Accepted", 0, 1), ("InProgress", 0, 2), ("InProgress", 5, 3), ("InProgress", 9, 3)):
         volume = upload("thumbs", phase, progress={"bytesDone": done, "totalBytes": 100})
         store.put(ObjectRef("prod", "DataUpload", "velero", "thumbs"), volume, NOW)
+        timeline.pump(NOW)
+        assert timeline.changes["prod", "velero"] == changes
+
+
+def test_a_storage_location_that_goes_makes_another_night_and_a_check_of_it_does_not() -> None:
+    store = filled(schedule("a", "5 * * * *"), location())
+    timeline = TimelineModel(store, ("prod",))
+    for changed, changes in ((location(checked="02:42:03"), 0), (location(phase="Unavailable"), 1)):
+        store.put(ObjectRef("prod", STORAGE.name, "velero", "default"), changed, NOW)
         timeline.pump(NOW)
         assert timeline.changes["prod", "velero"] == changes
 

@@ -183,9 +183,8 @@ class _Outage(msgspec.Struct, frozen=True):
             return ""
         count, overdue = len(self.schedules), sum(one.overdue is not None for one in self.schedules)
         waits = f"{humanize.count(count, 'schedule')} wait{'s' if count == 1 else ''} for {self.schedules[0].waits_for}"
-        said: Text = (
-            f"{waits}, {f'{overdue:,} of them' if overdue < count else 'all'} overdue." if overdue else f"{waits}."
-        )
+        which = f"{overdue:,} of them " if overdue < count else "all " if count > 1 else ""
+        said: Text = f"{waits}, {which}overdue." if overdue else f"{waits}."
         now = self.schedules[0].now
         old = [name for at, name in self.late if at <= now]
         if old:
