@@ -28,7 +28,8 @@ KeyHints = tuple[tuple[str, str], ...]
 
 def handlers_by_name(carrier: object) -> dict[str, Handler]:
     """The methods `do_<id>` of whoever carries actions out, by the ids of the actions."""
-    methods = (name for name in dir(type(carrier)) if name.startswith("do_"))
+    # Not with dir(): it sorts the thousand names of a screen.
+    methods = {name for owner in type(carrier).__mro__ for name in vars(owner) if name.startswith("do_")}
     return {name.removeprefix("do_"): getattr(carrier, name) for name in methods}
 
 
