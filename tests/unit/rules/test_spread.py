@@ -226,6 +226,18 @@ def test_a_run_that_only_moves_volumes_any_more_is_in_nobodys_way(kept: str, win
     assert [shift.after for shift in _spread(snapshot, window, keep=(kept,)).shifts] == [after]
 
 
+@pytest.mark.parametrize(("days", "after"), [((14, 15), "15 2 * * *"), ((12, 13, 14), "50 2 * * *")])
+def test_the_newest_run_tells_whether_volumes_are_moved_and_those_of_older_ones_may_be_gone(
+    days: tuple[int, ...], after: str
+) -> None:
+    volumes = [
+        upload(f"up-{day}", "Completed", of=f"moves-202611{day}020000", created=f"2026-11-{day}T02:10:04Z")
+        for day in days
+    ]
+    snapshot = _server({"moves": ("0 2 * * *", 40), "other": ("0 2 * * *", 10)}, 1, "1.18.3", *volumes)
+    assert [shift.after for shift in _spread(snapshot, "02:00-05:00", keep=("moves",)).shifts] == [after]
+
+
 def test_a_name_that_nobody_has_is_one_clear_line() -> None:
     with pytest.raises(BadInput, match="There is no schedule nobody in velero"):
         _spread(_server({"first": ("0 2 * * *", 30)}), keep=("nobody",))

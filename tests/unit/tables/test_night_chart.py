@@ -168,6 +168,12 @@ def test_the_hours_of_a_day_of_the_week_go_from_midnight_on() -> None:
     assert hours.split() == ["00:00", "04:00", "08:00", "12:00", "16:00", "20:00"]
 
 
+@pytest.mark.parametrize("cells", [20, 34, 35, 36])
+def test_no_hour_of_a_day_is_written_beyond_its_edge(cells: int) -> None:
+    line = day_line(TimeAxis(at("00:00"), 30, cells), UTC)
+    assert len("".join(cell.text for cell in line)) == cells
+
+
 def test_a_run_is_as_long_as_it_takes() -> None:
     twenty = LaneRun(at("02:35"), at("02:35"), at("02:55"))
     assert _text(twenty) == "      │▆▆▆▆ "
