@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import random
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -28,14 +28,21 @@ _CAUGHT = frozenset({MutantFate.CAUGHT, MutantFate.NEVER_ENDED})
 
 
 def chosen(parts: tuple[str, ...], count: int, seed: int, text: str = "") -> list[Mutant]:
-    """So many mutants, each part of the core in turn."""
-    dice = random.Random(seed)
+    """So many mutants, each part of the core in turn.
+
+    Each has its place by its own words, so a seed draws the same ones again where only other lines have changed.
+    """
     pools = []
     for part in parts:
-        files = sorted((ROOT / "core" / "foretop_core" / part).rglob("*.py"))
-        pool = [one for file in files for one in mutants(ROOT, file) if not is_same(one) and text in str(one)]
-        dice.shuffle(pool)
-        pools.append(pool)
+        pool: dict[bytes, Mutant] = {}
+        for file in sorted((ROOT / "core" / "foretop_core" / part).rglob("*.py")):
+            seen: Counter[str] = Counter()
+            for one in mutants(ROOT, file):
+                words = f"{seed} {one.path} {one.function} {one.text} {one.change}"
+                seen[words] += 1
+                if not is_same(one) and text in str(one):
+                    pool[sha256(f"{words} {seen[words]}".encode()).digest()] = one
+        pools.append([pool[place] for place in sorted(pool)])
     return list(_in_turn(pools, count))
 
 
