@@ -26,6 +26,7 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.connection.list_watch_codec import ListPage, read_object
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
+from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchState, task_scope
 from foretop_core.models import (
@@ -194,6 +195,10 @@ class Session:
         for cluster in self.clusters.values():
             cluster.list_first(first)
         self._running = asyncio.create_task(self._run(), name="session")
+
+    def to_be_shown(self) -> tuple[FirstRows, ...]:
+        """The rows of those kinds that have come and were not shown yet, by cluster: all else waits for that."""
+        return tuple(one.first_rows for one in self.clusters.values() if one.first_rows.is_to_be_shown)
 
     async def stop(self) -> None:
         if self._running is not None:

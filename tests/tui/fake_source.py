@@ -9,6 +9,7 @@ from typing import Any
 from foretop_core.clock import ManualClock
 from foretop_core.dashboard.session_protocol import WritableCluster
 from foretop_core.errors import ForetopError
+from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import (
     Backup,
@@ -39,6 +40,7 @@ class FilledSource:
         self.contexts = contexts
         self.namespaces: tuple[str, ...] = ()
         self.retries = 0
+        self.first_rows = FirstRows()
         self.clusters: Mapping[str, WritableCluster] = {}
         self.thresholds = Thresholds()
         self.running = False
@@ -57,6 +59,9 @@ class FilledSource:
 
     def start(self, first: frozenset[str] = frozenset()) -> None:
         self.running = True
+
+    def to_be_shown(self) -> tuple[FirstRows, ...]:
+        return (self.first_rows,) if self.first_rows.is_to_be_shown else ()
 
     async def stop(self) -> None:
         self.running = False

@@ -10,6 +10,7 @@ import pytest
 
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
+from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
@@ -57,6 +58,18 @@ async def test_a_change_that_is_not_on_the_screen_draws_no_line() -> None:
         _change(shown, "run-00299", "Failed")
         await shown.tick()
         assert shown.table.strips_made == made
+
+
+async def test_the_rest_of_a_cluster_goes_on_when_its_first_rows_are_drawn() -> None:
+    source = FilledSource(calm())
+    rows = source.first_rows = FirstRows(frozenset({BACKUP.name}), longest=1000.0)
+    async with screen(source) as shown:
+        await shown.tick()
+        assert rows.awaits(BACKUP.name), "they have not come yet"
+        rows.note_listed(BACKUP.name)
+        assert rows.is_to_be_shown
+        source.change(BACKUP, backup_dict("just-made", "New", "2026-11-15T02:41:00Z"))
+        await shown.until(lambda: not rows.awaits(BACKUP.name))
 
 
 async def test_an_idle_second_draws_the_clock_and_no_row() -> None:

@@ -209,6 +209,10 @@ async def test_the_kinds_that_a_person_waits_for_are_listed_first() -> None:
         assert NABS not in api.lists(), "one of the first has not come yet"
         assert all("limit=100" in asked for asked in api.asked if "limit=" in asked), "a screen of rows comes soonest"
         api.held[BACKUPS].set()
+        await found.until(lambda: found.watcher.first_rows.is_to_be_shown)
+        await found.settle()
+        assert NABS not in api.lists(), "they have come, and nobody has shown them yet"
+        found.watcher.first_rows.note_shown()
         await found.until(lambda: set(found.states().values()) == {LIVE})
         assert api.lists()[-1] == NABS
 

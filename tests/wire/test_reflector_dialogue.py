@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.retry import WatchTimings
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.kube.watching.watch_slots import WatchSlots
@@ -26,6 +27,10 @@ async def played(*answers: Answer, **more: object) -> Dialogue:
     dialogue = Dialogue(list(answers))
     await dialogue.run(**more)  # type: ignore[arg-type]
     return dialogue
+
+
+def awaited(longest: float = 1000.0) -> FirstRows:
+    return FirstRows(frozenset({SCHEDULE.name}), longest)
 
 
 async def test_a_list_is_followed_by_watches_from_where_the_last_one_was() -> None:
@@ -62,24 +67,33 @@ async def test_selectors_go_with_every_request() -> None:
         assert (asked["labelSelector"], asked["fieldSelector"]) == ("app=shop", "metadata.name=x")
 
 
-async def test_the_first_rows_are_noted_once() -> None:
-    found, begun = Dialogue([]), list[int]()
+async def test_the_rest_of_a_list_waits_until_its_first_rows_are_shown() -> None:
+    found = Dialogue(
+        [page(["a"], "v5", "next"), page(["a", "b"], "v5"), refuse(410), page(["a"], "v6")], first=awaited()
+    )
+    running = asyncio.create_task(found.run())
+    await found.until_told("page a")
+    await asyncio.sleep(0.05)
+    assert found.first.is_to_be_shown, "the rows are there"
+    assert len(found.asked) == 1, "nobody has seen them yet"
+    found.first.note_shown()
+    assert not found.first.is_to_be_shown
+    await running
+    assert [asked.get("limit") for asked in found.params if "watch" not in asked] == ["100", None, "500"]
 
-    def noting(answer: Answer) -> Answer:
-        async def note(request: web.Request) -> web.StreamResponse:
-            begun.append(found.begun)
-            return await answer(request)
 
-        return note
-
-    found.answers = [noting(page(["a"], "v5", "next")), noting(page(["a", "b"], "v5"))]
+async def test_rows_that_nobody_shows_do_not_hold_up_the_rest_for_ever() -> None:
+    found = Dialogue([page(["a"], "v5", "next"), page(["a", "b"], "v5")], first=awaited(longest=0.01))
     await found.run()
-    assert [*begun, found.begun] == [0, 1, 1], "not before the first page has come"
+    assert "page a b" in found.told
 
 
-async def test_a_refusal_or_an_empty_list_is_noted_as_well() -> None:
-    assert (await played(refuse(403))).begun == 1
-    assert (await played(page(None))).begun == 1
+@pytest.mark.parametrize("answer", [refuse(403), page(None)], ids=["refused", "empty"])
+async def test_a_refusal_or_an_empty_list_is_to_be_shown_as_well(answer: Answer) -> None:
+    found = Dialogue([answer], first=awaited())
+    assert not found.first.is_to_be_shown
+    await found.run()
+    assert found.first.is_to_be_shown
 
 
 async def test_a_long_list_is_asked_for_as_a_whole_after_its_first_page() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from aiohttp import web
 
 from foretop_core.clock import ManualClock
+from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
@@ -104,7 +105,7 @@ class Dialogue:
     told: list[str] = field(default_factory=list)
     """What the sink heard."""
     healths: list[WatchHealth] = field(default_factory=list)
-    begun: int = 0
+    first: FirstRows = field(default_factory=FirstRows)
     state: WatchState | None = None
 
     def __post_init__(self) -> None:
@@ -138,7 +139,7 @@ class Dialogue:
     ) -> None:
         async with client_of(self, self.clock) as client:
             pace = InterruptibleWait(self._nap, Even())
-            reflector = Reflector(client, scope, self, self.clock, pace, timing, slots, self._note_begun)
+            reflector = Reflector(client, scope, self, self.clock, pace, timing, slots, self.first)
             assert reflector.state is WatchState.SYNCING
             task = asyncio.create_task(reflector.run())
             over = asyncio.create_task(self._over.wait())
@@ -154,9 +155,6 @@ class Dialogue:
 
     async def _nap(self, seconds: float) -> None:
         self.asked.append(f"nap {round(seconds, 3):g}")
-
-    def _note_begun(self) -> None:
-        self.begun += 1
 
     async def until_told(self, what: str) -> None:
         async with asyncio.timeout(PATIENCE):

@@ -265,7 +265,10 @@ class Dashboard(SerialKeyApp):
             found, begun = self._state(state), loop.time()
             if found != self._drawn:
                 self._drawn = found
+                to_be_shown = state.source.to_be_shown()
                 self.pulse()
+                for rows in to_be_shown:
+                    self.call_after_refresh(rows.note_shown)
                 self._tell_terminal()
             drawn = loop.time()
             rest = max(PACE, min(DRAWING_REST * (drawn - begun), LONGEST_PACE))

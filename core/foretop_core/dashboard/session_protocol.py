@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from foretop_core.clock import Clock
     from foretop_core.kube.access.access_reviewer import AccessReviewer
     from foretop_core.kube.connection.client import ApiClient
+    from foretop_core.kube.watching.first_rows import FirstRows
     from foretop_core.models.wire import ObjectRef
     from foretop_core.store import Store
 
@@ -47,6 +48,10 @@ class ClusterSession(Protocol):
 
     def start(self, first: frozenset[str] = frozenset()) -> None:
         """Begins to watch; the kinds named first are listed before the others."""
+        ...
+
+    def to_be_shown(self) -> tuple[FirstRows, ...]:
+        """The rows of those kinds that have come and were not shown yet: all else waits for that."""
         ...
 
     async def stop(self) -> None: ...

@@ -19,6 +19,7 @@ from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, WATCHED_N
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import Unauthenticated
+from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import (
@@ -95,18 +96,15 @@ class ClusterWatcher:
         self._events: frozenset[WatchScope] = frozenset()
         self._on_demand: frozenset[WatchScope] = frozenset()
         self._elsewhere = asyncio.Event()
-        self._first: frozenset[str] = frozenset()
-        self._not_begun: set[str] = set()
-        self._has_first = asyncio.Event()
+        self.first_rows = FirstRows()
 
     @property
     def name(self) -> str:
         return self.client.config.name
 
     def list_first(self, kinds: frozenset[str]) -> None:
-        """The kinds that a person waits for: the others are listed once the first rows of these are there."""
-        self._first = kinds & {kind.name for kind in self.kinds}
-        self._not_begun = set(self._first)
+        """The kinds that a person waits for: the others are listed once the first rows of these are shown."""
+        self.first_rows = FirstRows(kinds & {kind.name for kind in self.kinds}, self._timing.go_ahead)
 
     async def run(self) -> None:
         """Follows every kind until it is cancelled; then ends all watches and the connection."""
@@ -167,7 +165,8 @@ class ClusterWatcher:
         """
         if not self._held.get(kind):
             self._sinks.open(self._scope(kind)).health(WatchHealth(WatchState.SYNCING, self._clock.now()))
-            await self._let_first_go_ahead(kind)
+            if not self.first_rows.awaits(kind.name):
+                await self.first_rows.until_shown()
         while True:
             elsewhere = self._elsewhere
             found = await self._reach(kind, quiet=bool(self._held.get(kind)))
@@ -183,7 +182,7 @@ class ClusterWatcher:
     async def _learn_cluster(self) -> None:
         """Which cluster it is, where that decides about its protection; the guard asks again before every write."""
         if self.client.rules.protects_clusters:
-            await self._wait_for_first()
+            await self.first_rows.until_shown()
             # Whatever goes wrong, a cluster that is not known is protected the more.
             with suppress(Exception):
                 await self.client.learn_uid()
@@ -205,23 +204,6 @@ class ClusterWatcher:
         self._failed.add(scope)
         error, retry_at = failure_line(problem), now + timedelta(seconds=delay)
         self._sinks.open(scope).health(WatchHealth(WatchState.STALE, now, error, retry_at, is_fault=True))
-
-    async def _let_first_go_ahead(self, kind: Kind) -> None:
-        if kind.name not in self._first:
-            await self._wait_for_first()
-
-    async def _wait_for_first(self) -> None:
-        if not self._not_begun:
-            return
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._timing.go_ahead):
-                await self._has_first.wait()
-                await asyncio.sleep(self._timing.draw_first)
-
-    def _note_begun(self, kind: str) -> None:
-        self._not_begun.discard(kind)
-        if not self._not_begun:
-            self._has_first.set()
 
     def _tell_absent(self, before: frozenset[WatchScope], absent: frozenset[WatchScope]) -> frozenset[WatchScope]:
         """A namespace that is not there is told in the place of a watch: an empty list would say that all is well."""
@@ -301,9 +283,8 @@ class ClusterWatcher:
     async def _watch(self, scope: WatchScope) -> None:
         """A fault of our own costs this one watch a while and shows in its health; the others go on."""
         sink = self._movements.get(scope) or self._sinks.open(scope)
-        begun = partial(self._note_begun, scope.kind.name)
-        page = self._timing.first_rows if scope.kind.name in self._first else None
-        reflector = Reflector(self.client, scope, sink, self._clock, self.pace, self._timing, self._slots, begun, page)
+        first, timing = self.first_rows, self._timing
+        reflector = Reflector(self.client, scope, sink, self._clock, self.pace, timing, self._slots, first)
         self._reflectors[scope] = reflector
         await reflector.run()
 

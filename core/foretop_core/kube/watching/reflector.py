@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 from logging import INFO, WARNING
@@ -33,6 +33,7 @@ from foretop_core.kube.connection.list_watch_codec import (
     read_object,
     read_page,
 )
+from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchSink, WatchState
 from foretop_core.kube.watching.watch_slots import WatchSlots
@@ -78,8 +79,7 @@ class Reflector:
         pace: InterruptibleWait,
         timing: WatchTimings | None = None,
         slots: WatchSlots | None = None,
-        on_begun: Callable[[], None] | None = None,
-        first_page: int | None = None,
+        first: FirstRows | None = None,
     ) -> None:
         self._client = client
         self._scope = scope
@@ -89,9 +89,7 @@ class Reflector:
         self._timing = timing or WatchTimings()
         self._slots = slots or WatchSlots(client.budget.watches)
         self._shared = SharedParts()
-        self._on_begun = on_begun
-        """Called when the first rows are there, or it is clear why not."""
-        self._first_page = first_page or self._timing.chunk
+        self._first = first or FirstRows()
         self._backoff = Backoff(self._timing, pace.random)
         self._serve(scope.kind.version)
         self._version = ""
@@ -138,10 +136,12 @@ class Reflector:
         if self._whole:
             listed = await self._list_rest({}, None)
         else:
-            listed = await self._list_page("", 0, ListGuard(), self._first_page)
+            is_awaited = self._first.awaits(self._scope.kind.name)
+            page = self._timing.first_rows if is_awaited else self._timing.chunk
+            listed = await self._list_page("", 0, ListGuard(), page)
             if listed.chunk:
-                if self._first_page < self._timing.chunk:
-                    await asyncio.sleep(self._timing.draw_first)
+                if is_awaited:
+                    await self._first.until_shown()
                 # The page may hold what is gone meanwhile: all must be at least as new as the page.
                 newer = {"resourceVersion": listed.version, "resourceVersionMatch": "NotOlderThan"}
                 listed = await self._list_rest(newer, listed.expected, since=listed.version)
@@ -246,9 +246,9 @@ class Reflector:
         """In parts: keys and clock go on meanwhile."""
         for begin in range(0, len(items), _AT_A_TIME):
             self._sink.page(self._readable(items[begin : begin + _AT_A_TIME]))
-            self._note_begun()
+            self._first.note_listed(self._scope.kind.name)
             await asyncio.sleep(0)
-        self._note_begun()
+        self._first.note_listed(self._scope.kind.name)
 
     def _readable(self, items: list[msgspec.Raw]) -> list[Resource]:
         objects = []
@@ -471,11 +471,6 @@ class Reflector:
         self._report(state, error=str(problem), retry_at=retry_at)
         return delay
 
-    def _note_begun(self) -> None:
-        begun, self._on_begun = self._on_begun, None
-        if begun is not None:
-            begun()
-
     def _report(
         self,
         state: WatchState,
@@ -497,7 +492,7 @@ class Reflector:
         self._health = WatchHealth(state, since, error, retry_at, seen, expected, polled_every)
         self._sink.health(self._health)
         if state is not WatchState.SYNCING:
-            self._note_begun()
+            self._first.note_listed(self._scope.kind.name)
 
     def _watching_from(self, version: str) -> dict[str, str]:
         return {

@@ -28,10 +28,8 @@ class WatchTimings(msgspec.Struct, frozen=True):
     ask_again: float = 60.0
     # All of a list: each page or byte of it may come in time, and it may not end all the same.
     list_limit: float = LIST_LIMIT
-    # The other kinds wait this long at most for the first rows of the page that is open.
+    # All else, a dozen connections, waits this long at most for the first rows of the page that is open.
     go_ahead: float = 2.0
-    # The first rows are drawn before a dozen connections are opened for the rest.
-    draw_first: float = 0.1
     # A watch that was cut goes on from where it was; this long after its last list it is listed again all the same.
     list_after_cut: float = 600.0
     # Between two lists of a scope that has no watch, and of all such scopes of a cluster together.
