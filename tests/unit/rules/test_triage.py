@@ -555,6 +555,29 @@ def test_a_nab_that_reports_a_backup_that_velero_no_longer_has_is_a_warning(expi
     assert render(facts.why, NOW) == evidence
 
 
+def test_a_partial_copy_that_velero_no_longer_has_is_gone_and_has_no_log_to_read() -> None:
+    partial = {**expiring("2026-12-15T02:00:00Z"), "status": {"phase": "PartiallyFailed", "errors": 2}}
+    found = only(location(), backup("other"), nab(veleroBackup=partial))
+    assert (found.code, found.severity) == ("nonadmin-backup-gone", Severity.WARNING)
+    assert render(found.evidence, NOW).startswith("It still reports PartiallyFailed, but its Velero backup v-1 ")
+    failed = nab(veleroBackup={**partial, "status": {"phase": "Failed"}})
+    assert not nonadmin_facts(snapshot(backup("other"), failed), failed, NOW).is_gone, "it had no copy"
+
+
+def test_a_velero_backup_that_the_sync_brought_back_is_not_said_to_be_gone() -> None:
+    gone = condition("Accepted", "False", "VeleroBackupNotFound", "its backup has been removed", "02:20:00")
+    lost = nab(phase="BackingOff", conditions=[gone], veleroBackup=expiring("2026-11-15T02:00:00Z"))
+    again = backup("v-1", labels={NAB_UUID_LABEL: "u-1"})
+    found = only(location(), lost, again)
+    assert (found.code, found.severity, found.what) == (
+        "nonadmin-went-back",
+        Severity.WARNING,
+        "its Velero backup was gone",
+    )
+    assert render(found.evidence, NOW) == "Its Velero backup was gone and is there again."
+    assert nonadmin_facts(snapshot(lost, again), lost, NOW).expired_at is None
+
+
 def test_where_backups_were_not_seen_none_is_said_to_be_gone() -> None:
     unnoticed = nab(veleroBackup=expiring("2026-11-15T02:00:00Z"))
     assert codes(location(), unnoticed) == [], "no backup of that Velero was seen"

@@ -31,7 +31,7 @@ from foretop_core.rules.nonadmin_lifecycle import (
     run_steps,
     steps_of,
 )
-from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, WAITING
+from foretop_core.rules.phases import ENDED, FAULTY, FINISHING, USABLE, WAITING
 from foretop_core.rules.refusal_actor import who_must_act
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import Text, sentence
@@ -146,9 +146,9 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
                 is_left_alone = self.work is not None and self.work.is_left_alone
                 return Severity.WARNING if is_left_alone or self.is_gone else None
 
-    @property
+    @cached_property
     def is_gone(self) -> bool:
-        """True if it reports a complete backup that Velero no longer has: the controller has not noticed.
+        """True if it reports a copy that Velero no longer has: the controller has not noticed.
 
         Where the backups of its Velero are not seen, nobody can tell.
         """
@@ -157,7 +157,7 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
             isinstance(item, NonAdminBackup)
             and self.run is None
             and self.state is NonAdminState.VELERO
-            and self.velero_phase == "Completed"
+            and self.velero_phase in USABLE
             and not any(gap.kind in ("", BACKUP.name) for gap in snapshot.unseen)
             and item.velero.namespace in snapshot.lookups.backup_namespaces()
         )
@@ -168,7 +168,7 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
         copied, accepted = self.item.velero.status, self.item.condition("Accepted")
         expires = copied.expiration if isinstance(copied, BackupStatus) else None
         gone_at = self.now if self.is_gone else None
-        if self.state is NonAdminState.LOST and accepted is not None:
+        if self.state is NonAdminState.LOST and self.run is None and accepted is not None:
             gone_at = accepted.last_transition_time
         return expires if expires is not None and gone_at is not None and expires <= gone_at else None
 
@@ -182,9 +182,10 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
                 if expired_at
                 else ""
             )
+        reports = f"It still reports {self.velero_phase}, but its Velero backup "
         if expired_at is None:
-            return f"It still reports Completed, but its Velero backup {name} no longer exists."
-        return sentence("It still reports Completed, but its Velero backup expired at ", expired_at, " and is gone.")
+            return f"{reports}{name} no longer exists."
+        return sentence(f"{reports}expired at ", expired_at, " and is gone.")
 
     @property
     def is_overtaken(self) -> bool:

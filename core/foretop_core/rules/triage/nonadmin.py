@@ -11,7 +11,7 @@ from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestor
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.nonadmin_facts import NonAdminState, nonadmin_facts
+from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts, NonAdminState, nonadmin_facts
 from foretop_core.rules.lookups import in_order
 from foretop_core.rules.phases import FAULTY, OUTCOMES
 from foretop_core.rules.queue import Positions, disagreement
@@ -80,37 +80,46 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
             continue
         before = seen.before if seen else "Created"
         since = seen.at if seen else accepted.last_transition_time if accepted else None
-        velero = "backup" if isinstance(item, NonAdminBackup) else "restore"
-        if vanished and (expired := nonadmin_facts(snapshot, item, now)).expired_at is not None:
-            yield Finding(
-                "nonadmin-went-back",
-                Severity.NOTE,
-                subject,
-                since,
-                "its Velero backup has expired",
-                expired.gone,
-                f"No action is needed. The owner in {item.namespace} can delete it.",
-                needs_action=False,
-            )
+        if vanished:
+            yield _vanished(snapshot, nonadmin_facts(snapshot, item, now), since)
             continue
         yield Finding(
             "nonadmin-went-back",
             Severity.WARNING,
             subject,
             since,
-            f"its Velero {velero} is gone" if vanished else brief(f"went back to {item.phase}", "its phase went back"),
-            f"Its Velero {velero} no longer exists."
-            if vanished
-            else f"It went back from {before} to {item.phase}: a phase should only move forward.",
-            f"Ask the owner in {item.namespace} to create a new one, and find out who deleted the Velero {velero}."
-            if vanished
-            else "Check the log of the non-admin controller.",
-            raw=accepted.message if accepted and vanished else "",
+            brief(f"went back to {item.phase}", "its phase went back"),
+            f"It went back from {before} to {item.phase}: a phase should only move forward.",
+            "Check the log of the non-admin controller.",
         )
 
 
+def _vanished(snapshot: ClusterSnapshot, facts: NonAdminFacts, since: datetime | None) -> Finding:
+    """The controller has noticed that the Velero object is gone; the sync may have brought a backup back since."""
+    item, accepted = facts.item, facts.item.condition("Accepted")
+    if facts.expired_at is not None:
+        return Finding(
+            "nonadmin-went-back",
+            Severity.NOTE,
+            snapshot.ref(item),
+            since,
+            "its Velero backup has expired",
+            facts.gone,
+            f"No action is needed. The owner in {item.namespace} can delete it.",
+            needs_action=False,
+        )
+    velero = "backup" if isinstance(item, NonAdminBackup) else "restore"
+    what, evidence = f"its Velero {velero} is gone", f"Its Velero {velero} no longer exists."
+    remedy = f"Ask the owner in {item.namespace} to create a new one, and find out who deleted the Velero {velero}."
+    if facts.run is not None:
+        what, evidence = f"its Velero {velero} was gone", f"Its Velero {velero} was gone and is there again."
+        remedy = f"If it stays {item.phase}, ask the owner in {item.namespace} to create a new one."
+    raw = accepted.message if accepted else ""
+    return Finding("nonadmin-went-back", Severity.WARNING, snapshot.ref(item), since, what, evidence, remedy, raw=raw)
+
+
 def backups_gone(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    """NABs that report Completed, and lead to no copy."""
+    """NABs that report a copy which Velero no longer has."""
     if not snapshot.lookups.backup_namespaces():
         return
     for item in snapshot.lookups.nabs_without_backup():
@@ -160,7 +169,7 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         if item.phase != "Created" or status is None or status.phase not in FAULTY or facts.severity is None:
             continue
         since = status.completion_timestamp or status.start_timestamp or item.created
-        if facts.is_overtaken:
+        if facts.is_overtaken or facts.is_gone:
             continue
         run = "backup" if isinstance(item, NonAdminBackup) else "restore"
         said = "; ".join(status.validation_errors) or status.failure_reason
