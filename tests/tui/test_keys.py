@@ -15,6 +15,7 @@ from foretop.dialogs.base_modal import ChoicePicker
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen, help_text
 from foretop.dialogs.text_screens import MessagesScreen, UpgradeScreen
+from foretop.pages import filterable_page, table_page
 from foretop.pages.page import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.widgets.line_widgets import TextPane
@@ -751,3 +752,30 @@ async def test_the_beginning_of_one_page_alone_is_that_page() -> None:
     async with screen() as shown:
         await shown.press("colon", *"pri", "enter")
         await shown.on_page("primer")
+
+
+async def test_of_very_many_rows_a_word_is_narrowed_to_once_when_it_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each letter is in the field at once; the rows follow when no other letter does, or a key needs them."""
+    monkeypatch.setattr(table_page, "_MANY_ROWS", 2)
+    monkeypatch.setattr(filterable_page, "NEXT_LETTER", 1000.0)
+    async with screen() as shown:
+        await shown.press("2")
+        all_rows = shown.names()
+        assert len(all_rows) > 2
+        await shown.press("/", *"mongo")
+        assert any(line.strip(" │").startswith("/mongo") for line in shown.lines), shown.text
+        assert shown.names() == all_rows
+        await shown.press("enter")
+        narrowed = shown.names()
+        assert narrowed
+        assert all("mongo" in name for name in narrowed)
+        await shown.press("escape")
+        assert shown.names() == all_rows
+        await shown.press("/", *"mongo", "escape")
+        assert shown.names() == all_rows
+        await shown.press("/", *"mongo", "down")
+        assert shown.names() == narrowed
+        await shown.press("escape", "/")
+        monkeypatch.setattr(filterable_page, "NEXT_LETTER", 0.01)
+        await shown.press(*"mongo")
+        await shown.until(lambda: shown.names() == narrowed)

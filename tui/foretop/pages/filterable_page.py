@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from textual import on
 from textual.containers import Horizontal
+from textual.timer import Timer
 from textual.widgets import Input, Label
 
 from foretop.bindings import Handler, KeyHints
@@ -16,6 +17,9 @@ from foretop.widgets.paragraphs import span
 from foretop.widgets.prompt import NARROWING, Prompt
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
+
+NEXT_LETTER = 0.15
+"""Seconds that the next letter is waited for before many rows are narrowed: a word is narrowed to once."""
 
 
 def filter_line(placeholder: str, *, ascii: bool) -> Horizontal:
@@ -28,10 +32,17 @@ class FilterablePage(Page):
 
     _is_other_filter = False
     """Something was typed since the field was opened."""
+    _typing: Timer | None = None
+    """Set while what was typed is not narrowed to yet."""
+
+    @property
+    def narrows_slowly(self) -> bool:
+        """True if there are so many rows that keys would wait while a letter is narrowed to."""
+        return False
 
     @abstractmethod
     def narrow_to(self, text: str) -> None:
-        """Shows what fits; called for every letter."""
+        """Shows what fits."""
 
     @abstractmethod
     def take_keys(self) -> None:
@@ -73,11 +84,27 @@ class FilterablePage(Page):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self._is_other_filter = True
-        self.narrow_to(event.value)
+        self._end_typing()
+        if self.narrows_slowly:
+            self._typing = self.set_timer(NEXT_LETTER, self._narrow_to_typed)
+        else:
+            self.narrow_to(event.value)
+
+    def _narrow_to_typed(self) -> None:
+        """Narrows to the text of the field now, where that was left for the next letter."""
+        if self._end_typing():
+            self.narrow_to(self.prompt.value)
+
+    def _end_typing(self) -> bool:
+        timer, self._typing = self._typing, None
+        if timer is not None:
+            timer.stop()
+        return timer is not None
 
     @on(Input.Submitted, "#filter")
     def _kept(self, event: Input.Submitted) -> None:
         event.stop()
+        self._narrow_to_typed()
         if not event.value:
             self.remove_class("-filtering")
         elif self._is_other_filter:
@@ -93,5 +120,6 @@ class FilterablePage(Page):
     @on(Prompt.Passed)
     def _passed(self, event: Prompt.Passed) -> None:
         event.stop()
+        self._narrow_to_typed()
         self.take_keys()
         self.move(event.by)
