@@ -10,7 +10,7 @@ from foretop_core.clock import ManualClock
 from foretop_core.dashboard.session_protocol import WritableCluster
 from foretop_core.errors import ForetopError
 from foretop_core.kube.watching.first_rows import FirstRows
-from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
 from foretop_core.models import (
     Backup,
     BackupStorageLocation,
@@ -102,12 +102,12 @@ class FilledSource:
             )
             self.store.sink(WatchScope(context, kind), self.manual).health(health)
 
-    def change(self, kind: Kind, changed: dict[str, Any], context: str = CONTEXT) -> None:
+    def change(self, kind: Kind, changed: dict[str, Any], context: str = CONTEXT, what: EventType = "MODIFIED") -> None:
         """An event of the watch of this kind."""
         self._versions += 1
         changed["metadata"]["resourceVersion"] = str(self._versions)
         sink = self.store.sink(WatchScope(context, kind), self.manual)
-        sink.apply("MODIFIED", from_builtins(kind.model, changed))
+        sink.apply(what, from_builtins(kind.model, changed))
 
     def key(self, kind: Kind, namespace: str, name: str) -> ObjectRef:
         return ObjectRef(self.contexts[0], kind.name, namespace, name)

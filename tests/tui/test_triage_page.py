@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import count
 from pathlib import Path
@@ -13,6 +14,7 @@ from foretop.pages.table_page import TablePage
 from foretop.panes.triage_pane import finding_pane
 from foretop.widgets.styles import style_of
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.kube.watching.watch_sink import EventType
 from foretop_core.models import Deployment, NonAdminBackup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.wire import as_json
@@ -173,20 +175,26 @@ def test_a_window_is_told_in_the_second_after_its_end_however_long_a_look_takes(
     assert "window-overrun" in [one.code for one in state.findings]
 
 
-def test_after_a_write_of_ones_own_no_look_rests_until_one_has_seen_it() -> None:
-    """Who has resumed a window waits for the header to say so, however long a look takes or the watch is behind."""
-    source, seconds = FilledSource([location(), schedule("held", paused=True), schedule("other")]), count(0.0)
+def slow_looks(*schedules: Schedule) -> tuple[FilledSource, DashboardState, Callable[..., int]]:
+    """Each second one change, or none, and how many are paused by the latest look, which took a second."""
+    source, seconds = FilledSource([location(), *schedules]), count(0.0)
     state = DashboardState(source, lambda: next(seconds))
 
-    def paused(changed: Schedule | None = None) -> int:
+    def paused(changed: Schedule | None = None, what: EventType = "MODIFIED") -> int:
         if changed is not None:
-            source.change(SCHEDULE, as_json(changed))
+            source.change(SCHEDULE, as_json(changed), what=what)
         source.manual.advance(timedelta(seconds=1))
         state.begin_frame()
         state.judge()
         return state.pauses(CONTEXT).without_window
 
     state.judge(at_once=True)
+    return source, state, paused
+
+
+def test_after_a_write_of_ones_own_no_look_rests_until_one_has_seen_it() -> None:
+    """Who has resumed a window waits for the header to say so, however long a look takes or the watch is behind."""
+    source, state, paused = slow_looks(schedule("held", paused=True), schedule("other"))
     assert paused(schedule("other", paused=True)) == 1, "it rests"
     state.note_write(source.key(SCHEDULE, "velero", "held"), "102")
     assert paused() == 2, "it does not rest, and what was written has not come in yet"
@@ -198,6 +206,15 @@ def test_after_a_write_of_ones_own_no_look_rests_until_one_has_seen_it() -> None
     assert paused() == 1
     assert [paused() for _ in range(10)][-1] == 1
     assert paused(schedule("held")) == 1, "after a while nobody waits for it"
+
+
+def test_a_write_to_what_is_gone_since_is_not_waited_for() -> None:
+    """What has a finalizer has a version when it is deleted, and can be gone before that version was seen."""
+    source, state, paused = slow_looks(schedule("leaving"), schedule("other"))
+    assert paused(schedule("other", paused=True)) == 0, "it rests"
+    state.note_write(source.key(SCHEDULE, "velero", "leaving"), "300")
+    assert paused(schedule("leaving"), "DELETED") == 1
+    assert paused(schedule("other")) == 1, "it rests again"
 
 
 def partly_failed(number: int) -> NonAdminBackup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -102,6 +103,21 @@ _PATIENCE = 20.0
 _NEVER = (datetime.min.replace(tzinfo=UTC), (-1, -1))
 
 
+class _AwaitedWrite(NamedTuple):
+    """A write of one's own that no look has seen yet."""
+
+    version: str
+    was_there: bool
+    until: float
+
+    def is_shown(self, item: Resource | None) -> bool:
+        """True if the object has come in as of this version, or is gone."""
+        if item is None:
+            return self.was_there or not self.version
+        shown = item.metadata.resource_version
+        return shown == self.version or is_earlier(self.version, shown)
+
+
 class DashboardState:
     """One beat of the pump sees one moment: everything drawn in it is of the same second."""
 
@@ -156,7 +172,7 @@ class DashboardState:
         self._first_look = set(source.contexts)
         self._judged: dict[str, tuple[datetime, tuple[int, int]]] = {}
         self._began = self._took = 0.0
-        self._awaited: dict[ObjectRef, tuple[str, float]] = {}
+        self._awaited: dict[ObjectRef, _AwaitedWrite] = {}
         """The writes of one's own that no look has seen yet: the version of each, and until when it is waited for."""
         self._opened = ticks()
 
@@ -278,7 +294,7 @@ class DashboardState:
             self._gather()
         began = self._ticks()
         changed = any(self._judged.get(context, _NEVER)[1] != self._version(context) for context in self.contexts)
-        is_awaited = any(began < until for _, until in self._awaited.values())
+        is_awaited = any(began < one.until for one in self._awaited.values())
         rest = max(
             _SOONEST.total_seconds() / 2, 0.0 if is_awaited else self._took * (_SHARE if changed else _IDLE_SHARE)
         )
@@ -291,19 +307,14 @@ class DashboardState:
         if due:
             self._gather()
             self._began, self._took = began, self._ticks() - began
-            for target, (version, until) in list(self._awaited.items()):
-                if until <= began or (target.context in due and self._shows(target, version)):
+            for target, write in list(self._awaited.items()):
+                if write.until <= began or (target.context in due and write.is_shown(self.store.get(target))):
                     del self._awaited[target]
 
     def note_write(self, target: ObjectRef, version: str) -> None:
         """A write of one's own was made: no look rests until one has seen it. What is deleted has no version."""
-        self._awaited[target] = version, self._ticks() + _AWAITED
-
-    def _shows(self, target: ObjectRef, version: str) -> bool:
-        """True if the object has come in as of this version, or is gone where it has none."""
-        item = self.store.get(target)
-        shown = item.metadata.resource_version if item is not None else ""
-        return shown == version or is_earlier(version, shown)
+        was_there = self.store.get(target) is not None
+        self._awaited[target] = _AwaitedWrite(version, was_there, self._ticks() + _AWAITED)
 
     @property
     def has_judged(self) -> bool:
