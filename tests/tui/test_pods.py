@@ -59,10 +59,17 @@ async def test_the_log_of_a_pod_opens_at_its_end_and_its_keys_fit(
         await command(at, "pods")
         await at.see("velero-")
         await at.shown.press("l")
-        await at.see("w wrap", "q back")
+        await at.see("w cut", "q back")
         lines = at.shown.app.screen.query_one(LogLines)
         await at.shown.until(lambda: lines.last_visible == lines.visible_count > 100)
         assert lines.top > 0
+        await at.shown.press("w")
+        await at.see("w wrap")
+        seen = lines.lines
+        await at.shown.press("ctrl+r")
+        await at.shown.until(lambda: lines.lines is not seen)
+        await at.shown.settle()
+        assert not lines.wraps, "it stays as the person wants it"
 
 
 @pytest.mark.sweep

@@ -240,6 +240,7 @@ class PodLogViewer(LogViewer):
     def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
         super().__init__(service, key, ascii)
         self._previous = False
+        self._is_open = False
 
     def begin(self) -> None:
         pod = self._pod()
@@ -265,9 +266,15 @@ class PodLogViewer(LogViewer):
         super().got()
 
     def open_view(self) -> None:
-        """Whole where it fits; else from its end, for the newest lines are those that are wanted."""
+        """Whole where it fits; else from its end, for the newest lines are those that are wanted.
+
+        One that is loaded again stays wrapped or cut, as the person wants it.
+        """
         lines = self.query_one(LogLines)
-        lines.wrap_where_it_fits()
+        if not self._is_open:
+            lines.wrap_where_it_fits()
+            lines.wrap_if_narrow()
+        self._is_open = True
         lines.to_end()
 
     def more_keys(self) -> list[tuple[str, str]]:
