@@ -22,7 +22,14 @@ class Program:
     """What is pressed to measure each way of moving about."""
 
 
-FORETOP_KEYS = {"move": ("j",) * 10 + ("k",) * 10, "page": ("\x06",) * 10, "sort": ("N",) * 6, "filter": tuple("/0012")}
+FORETOP_KEYS = {
+    "move": ("j",) * 10 + ("k",) * 10,
+    "page": ("\x06",) * 10,
+    "sort": ("N",) * 6,
+    "filter": tuple("/0012"),
+    # What was typed last is narrowed to before anything else changes.
+    "keep the filter": ("\r",),
+}
 
 
 def foretop(kubeconfig: Path, home: Path) -> Program:
