@@ -262,7 +262,8 @@ async def test_every_movement_of_the_backup_is_given_up_and_no_other(
         await at.see("2 of 2 done.")
         given_up = {item["metadata"]["name"] for item in listed(at, "DataUpload") if item["spec"].get("cancel")}
         assert given_up == {line.name for line in at.journal} == {f"{backup}-mongo-0-0", f"{backup}-mongo-1-1"}
-        assert len(given_up) == len(at.writes) == 2
+        # A volume that has moved on since is written again: each of them once or more, and no other.
+        assert {write.rpartition("/")[2] for write in at.writes} == given_up
 
 
 async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_there(
