@@ -182,6 +182,9 @@ class CountIndex(Generic[M]):
     def namespaces(self, context: str) -> frozenset[str]:
         return frozenset(namespace for where, namespace in self._counts if where == context)
 
+    def has_any(self, context: str, namespace: str) -> bool:
+        return (context, namespace) in self._counts
+
     def move(self, key: ObjectRef, before: M | None, after: M | None) -> None:
         if before is not None and after is not None:
             return

@@ -54,6 +54,10 @@ class Lookups:
     def backup_namespaces(self) -> frozenset[str]:
         return self._indexes.backups_by_namespace.namespaces(self._context)
 
+    def has_backups_in(self, namespace: str) -> bool:
+        """The same of one namespace, without the others."""
+        return self._indexes.backups_by_namespace.has_any(self._context, namespace)
+
     def backups_of_schedule(self, namespace: str, name: str) -> tuple[Backup, ...]:
         return in_order(self._indexes.backups_by_schedule.get(self._context, namespace, name))
 

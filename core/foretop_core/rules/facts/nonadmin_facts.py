@@ -82,8 +82,9 @@ class LastingNonAdminFacts(msgspec.Struct, frozen=True):
         """The phase of its Velero object; "" where it has none."""
         if self.run is not None:
             return self.run.phase or "New"
-        status = self.status
-        return status.phase if status is not None else ""
+        # Asked of every row by every look at it: not by way of the status, and its copy before the conditions.
+        copied = self.item.velero.status
+        return copied.phase if copied is not None and not self.item.is_lost else ""
 
     @property
     def state(self) -> NonAdminState:
@@ -140,26 +141,30 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
             case NonAdminState.DELETING:
                 since = self.deleting_since
                 return Severity.WARNING if since is not None and self.now - since >= self.longest_deletion else None
-            case NonAdminState.VELERO if self.velero_phase in FAULTY:
-                return Severity.WARNING if self.velero_phase == "PartiallyFailed" else Severity.ERROR
-            case _:
+            case NonAdminState.VELERO if (phase := self.velero_phase) in FAULTY:
+                return Severity.WARNING if phase == "PartiallyFailed" else Severity.ERROR
+            case state:
                 is_left_alone = self.work is not None and self.work.is_left_alone
-                return Severity.WARNING if is_left_alone or self.is_gone else None
+                is_gone = state is NonAdminState.VELERO and self._leads_nowhere
+                return Severity.WARNING if is_left_alone or is_gone else None
 
-    @cached_property
+    @property
     def is_gone(self) -> bool:
         """True if it reports a copy that Velero no longer has: the controller has not noticed.
 
         Where the backups of its Velero are not seen, nobody can tell.
         """
+        return self._leads_nowhere and self.state is NonAdminState.VELERO
+
+    @property
+    def _leads_nowhere(self) -> bool:
         item, snapshot = self.item, self.snapshot
         return (
-            isinstance(item, NonAdminBackup)
-            and self.run is None
-            and self.state is NonAdminState.VELERO
+            self.run is None
+            and isinstance(item, NonAdminBackup)
+            and snapshot.lookups.has_backups_in(item.velero.namespace)
             and self.velero_phase in USABLE
             and not any(gap.kind in ("", BACKUP.name) for gap in snapshot.unseen)
-            and item.velero.namespace in snapshot.lookups.backup_namespaces()
         )
 
     @property
