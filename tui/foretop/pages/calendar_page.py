@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -12,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 
 from foretop.bindings import Handler
-from foretop.dialogs.base_modal import ChoicePicker
+from foretop.dialogs.base_modal import ChoicePicker, WorkingScreen
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page import PageAddress, PageHost, safely
 from foretop.panes.calendar_pane import fitted, folded, lane_box, lane_line, phrases, when
@@ -431,17 +432,22 @@ class CalendarPage(FilterablePage):
         if self.state is None or server is None:
             self.app.notify("No Velero server was found")
             return
-        self.app.notify("Looking for minutes at which fewer meet")
-        self.run_worker(self._spread(self.state, server), group="spread", exclusive=True)
+        work, ascii = partial(self._search, self.state, server), self.display_options.ascii
+        self.app.push_screen(WorkingScreen("Looking for minutes at which fewer meet", work, ascii), self._offer)
 
-    async def _spread(self, state: DashboardState, server: Server) -> None:
+    async def _search(self, state: DashboardState, server: Server) -> Spreading | None:
         from foretop_core.rules.night.spread import spread
 
         snapshot, now = state.store.snapshot(server[0]), state.now(server[0])
         try:
-            found = await in_thread(lambda: spread(snapshot, server[1], now, draws=10))
+            return await in_thread(lambda: spread(snapshot, server[1], now, draws=10))
         except BadInput as problem:
             self.app.notify(str(problem), severity="warning")
+            return None
+
+    def _offer(self, found: Spreading | None) -> None:
+        """Lists what was found; the chosen change goes on to the dialog that edits its schedule."""
+        if found is None:
             return
         if not found.shifts:
             self.app.notify("Nothing to move: no other minutes would gain enough")
@@ -452,7 +458,7 @@ class CalendarPage(FilterablePage):
                 shift = found.shifts[place]
                 self.run_worker(self._edit(shift.ref, shift.after, skips=shift.skips))
 
-        labels = [f"{one.ref.name}: {one.before} → {one.after}, {one.gain.saved}" for one in found.shifts]
+        labels = [f"{one.ref.name}: {one.before} → {one.after}\n    {one.gain.saved}" for one in found.shifts]
         title = f"Other minutes: {count(len(labels), 'change')}, waiting {_waits(found)}"
         self.app.push_screen(ChoicePicker(title, labels, self.display_options.ascii), chosen)
 
