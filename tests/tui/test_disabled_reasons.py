@@ -36,7 +36,36 @@ def test_the_palette_shows_the_command_while_its_word_is_typed() -> None:
 def test_the_palette_lists_what_can_be_done_elsewhere() -> None:
     listed = entries([BY_ID["help"]])
     elsewhere = {entry.command for entry in listed if not entry.works}
-    assert elsewhere == {f"do {action.id}" for action in WRITE_ACTIONS}
+    assert elsewhere == {f"do {action.id}" for action in WRITE_ACTIONS if action.id != "create-schedule"}
+
+
+def test_the_palette_offers_what_needs_no_object_on_every_page_without_a_key_that_works_elsewhere() -> None:
+    offered = {entry.command: entry for entry in entries([BY_ID["help"]])}
+    for one in ("create-schedule", "collisions", "spread"):
+        assert (offered[f"do {one}"].works, offered[f"do {one}"].shown) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("command", "seen", "page"),
+    [
+        ("create-schedule", "A schedule needs a name", "schedules"),
+        ("collisions", "Starting in the same minute", "calendar"),
+        ("spread", "Looking for minutes", "calendar"),
+    ],
+)
+async def test_what_needs_no_object_leads_to_its_page_from_every_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, seen: str, page: str
+) -> None:
+    """It had said `Create a schedule: only for Schedule and NonAdminBackupStorageLocationRequest`."""
+    async with stand("default", tmp_path, monkeypatch) as at:
+        await at.shown.press("7")
+        await at.shown.on_page("backups")
+        assert at.shown.app.main_screen.disabled_reason("create-schedule") == "Create a schedule: on the page schedules"
+        await at.shown.press("colon", *command, "enter")
+        await at.see(seen)
+        await at.shown.on_page(page)
+        await at.shown.press("escape", "escape")
+        await at.shown.on_page("backups")
 
 
 @pytest.mark.sweep

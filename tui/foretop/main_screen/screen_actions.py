@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 from textual.app import App, SuspendNotSupported
 
-from foretop.bindings import RESUME, WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name, page_key
+from foretop.bindings import BY_ID, RESUME, WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name, page_key
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
@@ -57,7 +57,8 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     ]
     here = [action for action in available if action.id not in ("palette", "escape", "back")]
     known = {action.id for action in here}
-    elsewhere = [action for action in WRITE_ACTIONS if action.id not in known]
+    led_to = [BY_ID[one] for one in _HOMES if one not in known]
+    elsewhere = [action for action in WRITE_ACTIONS if action.id not in {*known, *_HOMES}]
     return [
         *(page for page in pages if not page.shown),
         *names,
@@ -65,6 +66,7 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
         quit,
         *(page for page in pages if page.shown),
         *(_entry(action) for action in here if action.id not in _BY_NAME_ALONE),
+        *(_entry(replace(action, shown="")) for action in led_to),
         *explained,
         *(_entry(one, works=False) for one in elsewhere),
     ]
@@ -102,6 +104,8 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
     app.refresh()
 
 
+_HOMES = {"create-schedule": "schedules", "collisions": "calendar", "spread": "calendar"}
+"""Actions that need no object, and the page of each: by name they work on every page, and lead there first."""
 _BY_NAME_ALONE = frozenset({"windows", "upgrade", "handover", "messages"})
 """Actions of the first lines of the palette: few know their keys, or they have none."""
 
@@ -274,6 +278,8 @@ class ScreenActions:
             case "go":
                 await self.host.action_tab(rest)
             case "do":
+                if (home := _HOMES.get(rest, self.host.current)) != self.host.current:
+                    await self.host.go(PageAddress(home, jumped=True))
                 await self.host.action_do(rest)
             case "ns" | "ctx" if self.host.state is not None:
                 await ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())

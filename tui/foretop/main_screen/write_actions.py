@@ -145,6 +145,8 @@ class WriteActions:
         here = [other for other in rivals if any(kind.name in shown for kind in other.kinds)]
         if here:
             return f"{here[0].title}: no row is selected"
+        if record.page:
+            return f"{record.title}: on the page {record.page}"
         kinds = list(dict.fromkeys(kind.name for other in rivals for kind in other.kinds))
         return f"{record.title}: only for {humanize.join(kinds, 4)}"
 
