@@ -8,6 +8,7 @@ import pytest
 
 from foretop.bindings import ACTIONS, footer_order
 from foretop.dialogs.command_palette import CommandPalette
+from foretop.widgets.line_widgets import key_line
 from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import screen
 
@@ -43,6 +44,40 @@ async def test_in_the_primer_the_footer_follows_the_field() -> None:
         assert isinstance(shown.app.screen, CommandPalette)
 
 
+def test_the_key_that_is_always_told_has_its_place_where_not_all_fit() -> None:
+    hints = (("enter", "open"), ("s", "pause"), ("e", "edit"), ("?", "help"), ("q", "quit"))
+    told = {cells: "".join(piece.text for piece in key_line(hints, cells, "?")).rstrip() for cells in (80, 32, 24, 8)}
+    assert told == {
+        80: " enter open  s pause  e edit  ? help  q quit",
+        32: " enter open  s pause  ? help",
+        24: " enter open  ? help",
+        8: " ? help",
+    }
+
+
+@pytest.mark.parametrize("tab", ["2", "5"])
+async def test_on_the_smallest_screen_the_footer_tells_the_key_of_the_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tab: str
+) -> None:
+    """On the calendar, and wherever a row has many actions, nothing had told it."""
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.shown.press(tab)
+        await at.shown.settle()
+        assert "? help" in at.shown.footer
+
+
+async def test_the_footer_of_the_week_tells_the_key_that_opens_a_day_and_none_that_does_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.shown.press("5", "z")
+        await at.shown.press("z")
+        assert at.shown.footer.startswith(" enter open the day  ")
+        assert "move in time" not in at.shown.footer
+        await at.shown.press("enter")
+        await at.shown.until(lambda: "enter open  " in at.shown.footer)
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("key", ["question_mark", "colon", "m"])
 async def test_under_a_window_no_key_of_the_page_is_told(key: str) -> None:
@@ -66,6 +101,7 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "open",
         "fetch-results",
         "fetch-nonadmin-results",
+        "open_day",
         "edit",
         "fold",
         "sign_in",

@@ -216,6 +216,7 @@ ACTIONS: tuple[Action, ...] = (
         words=("minutes", "meet"),
     ),
     Action("move_in_time", (), "left right", "earlier and later", ActionGroup.PAGE, "move in time", 4),
+    Action("open_day", (), "enter", "open the day of the week under the cursor", ActionGroup.PAGE, "open the day", 1),
     Action("edit", (), "enter", "edit the expression; esc closes the field", ActionGroup.PAGE, "edit", 1),
     Action("edit_minutes", (), "tab", "edit the minutes", ActionGroup.PAGE, "minutes", 2),
     Action("section", (), "left right", "another section", ActionGroup.PAGE, "section", 2),

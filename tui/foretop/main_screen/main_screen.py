@@ -258,7 +258,7 @@ class MainScreen(Screen[None]):
         rule = self.query_one("#bottom-rule", Divider)
         rule.show(tab_bar_text.hint(hint, cells, style_of(tone)))
         rule.display = bool(hint)
-        self.query_one("#footer", StyledLine).show(key_line(self._key_hints(), cells))
+        self.query_one("#footer", StyledLine).show(self._footer_line())
 
     @property
     def _tab(self) -> str:
@@ -283,7 +283,7 @@ class MainScreen(Screen[None]):
     @on(StyledLine.Clicked, "#footer")
     async def _key_clicked(self, event: StyledLine.Clicked) -> None:
         """A key in the footer does what it does when it is pressed."""
-        shown = key_at(key_line(self._key_hints(), self.size.width), event.x)
+        shown = key_at(self._footer_line(), event.x)
         typing = self.page is not None and bool(self.page.ways_of_typing())
         action = next((one for one in self.offered() if one.shown == shown), None)
         if action is not None and not typing:
@@ -443,6 +443,10 @@ class MainScreen(Screen[None]):
             return ()
         shown = [one for one in self.offered() if one.id != RESUME or self.write_actions.is_about_window]
         return self.page.ways_of_typing() or footer_hints(shown, self.page, self.can_go_back)
+
+    def _footer_line(self) -> Line:
+        """The key of the help is always told: it leads to all that there is no room for."""
+        return key_line(self._key_hints(), self.size.width, key_name("help"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leaves the key of an action that nobody carries out here to the next one that has it."""

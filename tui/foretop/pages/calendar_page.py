@@ -323,6 +323,9 @@ class CalendarPage(FilterablePage):
         return self.timeline.subject(key)
 
     def offers(self, action_id: str) -> bool:
+        is_week = self.lanes.zoom is Zoom.WEEK
+        if action_id in ("open_day", "move_in_time"):
+            return is_week == (action_id == "open_day")
         return self.subject() is not None if action_id == "jump" else True
 
     def action_scroll_pane(self, by: int) -> None:
@@ -337,6 +340,7 @@ class CalendarPage(FilterablePage):
             "what_if": self.do_what_if,
             "spread": self.do_spread,
             "move_in_time": lambda: self.lanes.action_step(1),
+            "open_day": self.lanes.action_open_day,
         }
 
     def do_horizon(self) -> None:

@@ -38,17 +38,21 @@ def line_width(line: Line) -> int:
     return sum(width(piece.text) for piece in line)
 
 
-def key_line(hints: Iterable[tuple[str, str]], cells: int) -> Line:
-    """As many keys as there is room for, the important ones first."""
+def key_line(hints: Sequence[tuple[str, str]], cells: int, kept: str = "") -> Line:
+    """As many keys as there is room for, the important ones first; a key that is kept gives way to none."""
     pieces: list[Span] = [Span(" ")]
-    used = 1
+    left = cells - 1 - sum(_hint_width(*hint) for hint in hints if hint[0] == kept)
     for key, word in hints:
-        size = width(key) + width(word) + 3
-        if used + size > cells:
-            continue
+        if key != kept:
+            if _hint_width(key, word) > left:
+                continue
+            left -= _hint_width(key, word)
         pieces += [Span(key, BOLD), Span(f" {word}  ", DIM)]
-        used += size
     return tuple(pieces)
+
+
+def _hint_width(key: str, word: str) -> int:
+    return width(key) + width(word) + 3
 
 
 def key_at(line: Line, x: int) -> str:
