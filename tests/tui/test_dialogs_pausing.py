@@ -50,6 +50,31 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
         assert (size == MIDDLE) == any(" now " in line and "02:40" in line for line in at.shown.lines)
 
 
+async def test_the_last_field_tells_that_enter_leads_to_the_action_and_tab_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It had told `enter/tab next`: tab led to Cancel, and the next enter closed the dialog with nothing done."""
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        await at.see("up/down/space choose · enter to the action · tab next · esc/q close")
+        await at.shown.press("tab")
+        await at.see("enter close · tab/right next")
+        await at.shown.press("shift+tab", "enter")
+        await at.see("enter confirm · left/shift+tab back")
+
+
+async def test_only_the_last_field_tells_that_enter_leads_to_the_action(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "wiki"))
+        await at.shown.press("s")
+        await at.see("─ tab/enter next · shift+tab back · esc close")
+        await at.shown.press("enter")
+        await at.see("─ enter to the action · tab next · shift+tab back · esc close")
+
+
 @pytest.mark.sweep
 async def test_the_chosen_row_is_raised_where_a_theme_has_a_colour_for_it_and_else_its_first_cell_is_reversed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -350,13 +350,15 @@ class DialogFrame(BaseModal[None]):
         """The keys that work where the focus is."""
         if not self.go.display:
             return ()
+        # From the last field they part: tab goes to the knob that leaves, which stands before the one that does it.
+        on = ("enter to the action", "tab next") if self.focused in self._stops()[-1:] else ("tab/enter next",)
         match self.focused:
             case Prompt():
-                return "tab/enter next", "shift+tab back"
+                return *on, "shift+tab back"
             case OptionCycler():
-                return "left/right/space change", "tab/enter next"
+                return "left/right/space change", *on
             case RadioList():
-                return "up/down/space choose", "enter/tab next"
+                return "up/down/space choose", *on
             case DialogButton(id="go"):
                 return "enter confirm", "left/shift+tab back"
             case _:
