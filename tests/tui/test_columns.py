@@ -120,7 +120,7 @@ async def test_the_meaning_of_a_cron_expression_has_a_column_where_there_is_room
 async def test_a_paused_schedule_without_room_for_its_next_run_says_paused_and_no_half_of_it() -> None:
     async with screen() as shown:
         await shown.press("2")
-        assert "paused, in …" not in shown.text
+        assert "paused, else in …" not in shown.text
         assert "paused" in next(line for line in shown.lines if " reports " in line)
 
 

@@ -111,6 +111,29 @@ def test_a_last_backup_that_is_not_visible_is_not_known_and_says_why(
     assert "02:00:03Z    not known" in capsys.readouterr().out
 
 
+def test_a_report_counts_down_to_no_run_of_a_paused_schedule(capsys: pytest.CaptureFixture[str]) -> None:
+    """It had `02:35:00Z, in 1 minute` beside `paused`."""
+    held = schedule("held", "0 3 * * *", last="2026-11-14T03:00:03Z", paused=True)
+    due = schedule("late", "0 * * * *", last="2026-11-14T01:00:03Z", paused=True)
+    lines = report(capsys, location(), held, due, form="text").splitlines()
+    assert any("paused  none while paused, else 03:00:00Z  " in line for line in lines)
+    assert any("paused  due since 14 Nov 02:00Z " in line for line in lines)
+
+
+def test_a_report_names_the_cause_of_what_another_finding_explains(capsys: pytest.CaptureFixture[str]) -> None:
+    lost = location("offsite", "Unavailable", message="api error NoSuchBucket: The specified bucket does not exist")
+    copied = schedule("copy", "0 * * * *", last="02:00:03", template={"storageLocation": "offsite"})
+    why = "backup can't be created because BackupStorageLocation offsite is in Unavailable status"
+    at_offsite = {"storageLocation": "offsite"}
+    refused = backup("copy-1", "FailedValidation", of="copy", spec=at_offsite, validationErrors=[why])
+    lines = report(capsys, location(), lost, copied, refused, form="text").splitlines()
+    at_storage, *_ = [line for line in lines if " storage " in line and "bucket does not exist" in line]
+    assert at_storage.startswith("✗ error")
+    causes = [line for line in lines if line.startswith("    Cause: ")]
+    assert causes
+    assert {line.removeprefix("    Cause: ") for line in causes} == {"storage velero/offsite: bucket does not exist"}
+
+
 @pytest.mark.parametrize(
     ("last", "what"),
     [

@@ -141,6 +141,14 @@ def test_a_paused_schedule_says_when_its_window_ends_or_what_it_would_do() -> No
         "over": ("over", Tone.WARN, "02:30"),
         "wrong": ("invalid", Tone.BAD, ""),
     }
+    assert {name: cell.text for name, cell in words.items()} == {
+        "due": "paused, due",
+        "later": "paused, else in 18m",
+        "far": "paused, else in 47d",
+        "held": "paused, else in 18m, resume",
+        "over": "paused, else in 18m, over",
+        "wrong": "invalid cron",
+    }
 
 
 def test_a_run_within_two_minutes_is_counted_down_in_seconds_and_bright() -> None:

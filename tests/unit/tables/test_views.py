@@ -110,7 +110,7 @@ def test_schedules_show_their_next_run_or_why_there_is_none() -> None:
         ["✗", "a-late", "overdue 41m", "02:00", "1h41m running", "◐×", "no"],
         ["●", "b-good", "in 23h48m", "Mon 02:30", "11m good", "▃", "no"],
         ["‖", "c-held", "paused, due", "due", "3d", "none left", "server: ?"],
-        ["‖", "d-held", "paused, in 1d3h", "", "5d", "none left", "yes, once"],
+        ["‖", "d-held", "paused, else in 1d3h", "", "5d", "none left", "yes, once"],
         ["✗", "e-wrong", "invalid cron", "", "never", "makes none", "server: ?"],
         ["✗", "f-never", "never fires", "", "never", "makes none", "server: ?"],
         ["○", "g-waits", "in 58m", "03:40", "1m waiting", "○", "no"],

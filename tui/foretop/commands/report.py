@@ -235,6 +235,7 @@ def _findings(
 
 
 def _finding_lines(findings: list[dict[str, Any]], now: datetime, *, several: bool) -> None:
+    by_id = {(item["context"], item["id"]): item for item in findings}
     for item in findings:
         where = f"{item['context']}: " if several else ""
         since = f", since {humanize.time(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
@@ -242,6 +243,8 @@ def _finding_lines(findings: list[dict[str, Any]], now: datetime, *, several: bo
         say()
         say(f"{sign} {item['severity']}  {where}{item['subject']}: {item['what']}{since}")
         say(f"    {item['evidence']}")
+        if cause := by_id.get((item["context"], item["because"])):
+            say(f"    Cause: {cause['subject']}: {cause['what']}")
         if item["hits"]:
             say(f"    Hits: {item['hits']}")
         if item["raw"]:
@@ -272,6 +275,8 @@ def _next(item: dict[str, Any], now: datetime) -> str:
     held = f", waits for {item['waitsFor']}" if item["waitsFor"] else ""
     if item["due"]:
         return f"due since {humanize.time(run, now)}{held}"
+    if item["paused"]:
+        return f"none while paused, else {humanize.time(run, now)}"
     refused = ", refused" if item["refusal"] else ""
     return f"{humanize.time(run, now)}, in {humanize.duration(run - now)}{refused}{held}"
 

@@ -196,13 +196,14 @@ def _next(entry: ScheduleRow, render: RenderContext) -> str:
 
 
 def _if_unpaused(facts: ScheduleFacts) -> str:
-    """The effect of unpausing it now: a backup at once, or the next run."""
+    """The effect of unpausing it now: a backup at once, or the next run; the end of a pause is in the next column."""
     if facts.invalid:
         return "paused"
-    told = facts.unpausing(Choice.LEAVE)
+    told, until = facts.unpausing(Choice.LEAVE), facts.pause.until if facts.pause is not None else None
+    ends = "" if until is None else ", resume" if facts.now < until else ", over"
     if facts.may_be_due:
-        return "paused, due, skips" if told.skips else "paused, due"
-    return f"paused, {times.until(told.next_run - facts.now)}" if told.next_run else "paused"
+        return f"paused, due{', skips' if told.skips else ''}{ends}"
+    return f"paused{f', else {times.until(told.next_run - facts.now)}' if told.next_run else ''}{ends}"
 
 
 def _next_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:
