@@ -22,7 +22,7 @@ class NeededAction(msgspec.Struct, frozen=True):
     who: Actor
     waits: Text
     """What it waits for, as a sentence."""
-    next: str
+    next: Text
     """The step that comes next, in a few words."""
     remedy: Text
     request: NonAdminBackupStorageLocationRequest | None = None
@@ -60,7 +60,7 @@ def who_must_act(snapshot: ClusterSnapshot, item: NonAdmin) -> NeededAction:
             asked,
             "; after that the owner must change it or create it again.",
         ),
-        f"an administrator decides about the request {request.name} (:storage)",
+        sentence("an administrator decides about its storage request", Key("decide-storage")),
         sentence(
             f"Decide about the request {request.name}",
             Key("decide-storage"),

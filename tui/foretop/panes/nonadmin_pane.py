@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from foretop.bindings import key_name
 from foretop.panes.runs_pane import progress, waiting_for
 from foretop.widgets.paragraphs import Paragraph, Span, lead, paragraph, span
 from foretop.widgets.styles import BOLD, style_of
@@ -12,6 +13,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import LifecycleStep, NonAdminFacts, StepState
 from foretop_core.rules.facts.run_facts import Run
 from foretop_core.rules.humanize import read_duration
+from foretop_core.rules.sentences import with_keys
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, severity_mark
 from foretop_core.tables.resources.nonadmin import NonAdminRow
@@ -43,7 +45,7 @@ def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph,
         lead(render.text(told.why, entry.item), tone),
         *_overtaken(told, render),
         *_waiting(entry, render),
-        paragraph(told.next, label="Next"),
+        paragraph(render.text(with_keys(told.next, key_name)), label="Next"),
         *_position(entry, render),
     )
 

@@ -234,7 +234,7 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
         return is_synced(self.item)
 
     @property
-    def next(self) -> str:
+    def next(self) -> Text:
         """The step that comes next, and who takes it."""
         return self._explanation[0]
 
@@ -244,7 +244,7 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
         return self._explanation[1]
 
     @cached_property
-    def _explanation(self) -> tuple[str, Text]:
+    def _explanation(self) -> tuple[Text, Text]:
         if gone := self.gone:
             return f"a new {type(self.item).__name__}", gone
         is_making = self.state is NonAdminState.VELERO and self.path is Path.CREATE_UPDATE
@@ -268,7 +268,7 @@ def nonadmin_facts(
 
 def _explain(
     obj: NonAdmin, path: Path, live: Backup | Restore | None, now: datetime, snapshot: ClusterSnapshot
-) -> tuple[str, Text]:
+) -> tuple[Text, Text]:
     match path:
         case Path.CREATE_UPDATE:
             if obj.phase in DELETING:
@@ -289,7 +289,7 @@ def _explain(
 
 def _explain_making(
     obj: NonAdmin, live: Backup | Restore | None, now: datetime, snapshot: ClusterSnapshot
-) -> tuple[str, Text]:
+) -> tuple[Text, Text]:
     noun = _noun(obj)
     accepted = obj.condition("Accepted")
     if not obj.phase and not is_synced(obj):
@@ -305,7 +305,10 @@ def _explain_making(
         )
     if accepted is not None and not is_true(accepted):
         needed = who_must_act(snapshot, obj)
-        return needed.next, sentence(f"The controller refuses it: {_said(accepted)}. ", needed.waits)
+        refused = f"The controller refuses it: {_said(accepted)}."
+        # What is missing comes first where that is known: the controller's words name the lack of it by a long id.
+        said = (needed.waits, refused) if needed.request is not None else (refused, needed.waits)
+        return needed.next, sentence(said[0], " ", said[1])
     if not is_true(obj.condition("Queued")):
         step = "validate its spec" if accepted is None else f"create the Velero {noun}"
         return f"the controller must {step}", f"The controller must {step} next. If this lasts, the controller is down."

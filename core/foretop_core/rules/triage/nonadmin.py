@@ -41,7 +41,7 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
             snapshot.ref(item),
             accepted.last_transition_time if accepted else item.created,
             _refused_for(message, needed),
-            sentence(_why_refused(message, needed), " ", needed.waits),
+            needed.waits if request is not None else sentence(_why_refused(message), " ", needed.waits),
             needed.remedy,
             (snapshot.ref(request),) if request else (),
             accepted.reason if accepted else "",
@@ -51,9 +51,7 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
         )
 
 
-def _why_refused(message: str, needed: NeededAction) -> str:
-    if needed.request is not None:
-        return "It waits for your approval of its storage."
+def _why_refused(message: str) -> str:
     return f"The controller refuses it: {_FIELD_PREFIX.sub('', message).rstrip('.')}."
 
 
