@@ -75,6 +75,8 @@ class CopyOfCore:
             "-m",
             "pytest",
             "-x",
+            "-m",
+            "not sweep",
             "-p",
             "tests.mutants.listed_tests_plugin",
             "--no-header",
