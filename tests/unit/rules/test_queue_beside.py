@@ -10,16 +10,17 @@ import pytest
 from foretop_core.models import Backup, Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night import open_queue
-from foretop_core.rules.night.open_queue import QueueForecasts
+from foretop_core.rules.night.open_queue import QueueForecasts, waiting_forecasts
+from foretop_core.rules.night.server_model import server_model
 from foretop_core.rules.queue.queue_items import Range, RunForecast
 from foretop_core.rules.snapshot import ClusterSnapshot
-from tests.objects import NOW, backup, location
+from tests.objects import NOW, backup, location, schedule
 
 _LASTS = timedelta(seconds=10)
 
 
-def _snapshot(waiting: int) -> ClusterSnapshot:
-    objects: list[Resource] = [location()]
+def _snapshot(waiting: int, schedules: int = 0) -> ClusterSnapshot:
+    objects: list[Resource] = [location(), *(schedule(f"weekly-{number}", "0 9 * * 1") for number in range(schedules))]
     for number in range(6):
         ended = f"01:{number:02}:{30 + number}"
         objects.append(
@@ -94,6 +95,17 @@ def test_a_short_queue_is_played_at_once() -> None:
     found = QueueForecasts(_LASTS, left.append).of(_snapshot(5), "velero", NOW)
     assert not left
     assert _width(found[Backup, "waits-4"]) > timedelta()
+
+
+@pytest.mark.parametrize(
+    ("waiting", "schedules", "draws"), [(1, 0, 50), (60, 20, 50), (60, 21, 49), (150, 50, 20), (380, 0, 11)]
+)
+def test_the_more_there_is_to_play_the_fewer_courses_are_played(waiting: int, schedules: int, draws: int) -> None:
+    """The work of a look has a bound: a screen asks at every event."""
+    model = server_model(_snapshot(waiting, schedules), "velero", NOW, NOW + timedelta(hours=3))
+    assert len(model.schedules) == schedules
+    assert waiting_forecasts(model) == waiting_forecasts(model, draws)
+    assert waiting_forecasts(model, 0) != waiting_forecasts(model, draws) != waiting_forecasts(model, draws - 1)
 
 
 def test_a_fault_beside_is_raised_at_the_next_look_and_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:

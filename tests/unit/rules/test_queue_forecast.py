@@ -71,6 +71,12 @@ def test_its_own_items_give_the_end_without_earlier_runs() -> None:
     assert found.basis == 0
 
 
+def test_of_a_run_longer_than_all_earlier_ones_its_own_items_tell_and_those_do_not() -> None:
+    runs = [*past("daily", 10, 11, 12), backup("now", "InProgress", started=-20, schedule="daily", items=(25, 100))]
+    found = expect(runs)["now"]
+    assert (found.expected_end, found.basis, found.note) == (at(60), 0, "")
+
+
 def test_finished_items_give_no_end_while_volumes_are_under_way() -> None:
     assert expect([backup("now", "InProgress", started=-20, items=(100, 100))])["now"].expected_end is None
 

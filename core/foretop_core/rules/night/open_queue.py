@@ -42,7 +42,8 @@ def open_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEE
 
 
 def _draws_for(model: ServerModel) -> int:
-    return max(_FEWEST_OPEN_DRAWS, min(_OPEN_DRAWS, _OPEN_WORK // max(1, len(model.waiting) + len(model.schedules))))
+    """For a model in which a run waits."""
+    return max(_FEWEST_OPEN_DRAWS, min(_OPEN_DRAWS, _OPEN_WORK // (len(model.waiting) + len(model.schedules))))
 
 
 def at_work_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEED) -> dict[str, RunForecast]:

@@ -211,14 +211,14 @@ def server_model(
     snapshot: ClusterSnapshot,
     namespace: str,
     now: datetime,
-    until: datetime | None,
+    until: datetime,
     zone: tzinfo = UTC,
     history: RunHistory | None = None,
     planned_backups: Sequence[Backup] = (),
 ) -> ServerModel:
     """Reads the state of a server off its objects; without `history` that is learned from all of its runs.
 
-    Without `until` its schedules are left out. `planned_backups` count as if they were made now.
+    `planned_backups` count as if they were made now.
     """
     known = history or history_of(snapshot, namespace)
     there = (run for run in snapshot.open_backups.get(namespace, ()) if not has_ended(run))
@@ -233,9 +233,8 @@ def server_model(
     ends = list[datetime]()
     planned: list[tuple[Schedule, PlannedSchedule]] = []
     room = MOST_RUNS_OF_ALL
-    schedules = snapshot.schedules_by_namespace.get(namespace, ()) if until is not None else ()
     played = list[Schedule]()
-    for schedule in schedules:
+    for schedule in snapshot.schedules_by_namespace.get(namespace, ()):
         if why := _left_out(snapshot, schedule):
             left_out[schedule.name] = why
             ends += [end] if why == PAUSED and (end := pause_info(schedule).until) is not None else []
@@ -245,7 +244,7 @@ def server_model(
     played.sort(key=lambda schedule: (_runs_a_day(snapshot, schedule), schedule.name))
     for place, schedule in enumerate(played):
         most = min(MOST_RUNS, max(1, room // (len(played) - place)))
-        found = _planned(snapshot, schedule, claims, now, until or now, zone, most)
+        found = _planned(snapshot, schedule, claims, now, until, zone, most)
         if found is not None:
             planned.append((schedule, found))
             room -= len(found.due)
@@ -261,7 +260,7 @@ def server_model(
         held = shares.get(run.schedule_name, 1.0)
         return OpenRun(claims.of(claim(run)), place, refused, holds, held, _elapsed(run, now))
 
-    arrivals = Arrivals() if until is None else arrivals_before(known.tenants, now, claims.of)
+    arrivals = arrivals_before(known.tenants, now, claims.of)
     state = CourseStart(
         slots=slots,
         has_queue=has_queue,
@@ -270,7 +269,7 @@ def server_model(
         waiting=[opened(run) for run in waiting],
         finishing=[opened(run) for run in finishing],
         conflicts=claims.conflicts(),
-        until=((until or now) - now).total_seconds(),
+        until=(until - now).total_seconds(),
         has_arrival=any(_has_just_come(run, now) for run in waiting),
         has_end=bool(waiting) and len(running) < slots and _has_just_ended(snapshot, namespace, now),
     )
@@ -287,7 +286,7 @@ def server_model(
         waiting=tuple(prospects[run.name] for run in waiting),
         finishing=tuple(prospects[run.name] for run in finishing),
         look=None if look is None else (look - now).total_seconds(),
-        late=known.late(slots, beat.second) if waiting or until is not None else LateHandovers(),
+        late=known.late(slots, beat.second),
         left_out=left_out,
         resumed=min(ends, default=None),
         skipped={one.name: runs for one in played if (runs := _skipped(snapshot, one, now)) is not None},
