@@ -447,18 +447,6 @@ SAME = (
         "the identity is worked out again each time: slower, with the same answer",
     ),
     SameProgram(
-        "core/foretop_core/store/store.py",
-        "self._revisions[context] = self._revisions.get(context, 0) + 1",
-        "1 to 2",
-        "only compared with the number of before, and with none",
-    ),
-    SameProgram(
-        "core/foretop_core/store/store.py",
-        "self._revisions[key.context] = self._revisions.get(key.context, 0) + 1",
-        "1 to 2",
-        "only compared with the number of before, and with none",
-    ),
-    SameProgram(
         "core/foretop_core/rules/heartbeat.py",
         "return any(entry.is_enough for entry in agreeing) or max(moments) - min(moments) > PERIOD / 2",
         "2 to 3",
@@ -502,30 +490,6 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/cron/go_stdlib.py",
-        'raise _bad_duration("too long for a duration", f"{text[:40]}…")',
-        "40 to 41",
-        "one letter more of thousands that are no duration",
-    ),
-    SameProgram(
-        "core/foretop_core/actions/write_answer.py",
-        "await asyncio.sleep(min(_EACH, limit / 4))",
-        "4 to 5",
-        "looks five times in the place of four, to the same answer",
-    ),
-    SameProgram(
-        "core/foretop_core/actions/run_files.py",
-        "URL_WITHIN = 30.0",
-        "30.0 to 31.0",
-        "a second more of patience with a Velero that answers nothing",
-    ),
-    SameProgram(
-        "core/foretop_core/kube/connection/aborting_connector.py",
-        "GOODBYE_LIMIT = 5.0",
-        "5.0 to 6.0",
-        "a second more of patience with a connection that was aborted, which ends at once",
-    ),
-    SameProgram(
-        "core/foretop_core/cron/go_stdlib.py",
         "if value > _MAX_INT64 // 10 or longer > 2**63:",
         "2 to 3",
         "decides about the 19th digit after the point, which no unit's nanoseconds show",
@@ -535,12 +499,6 @@ SAME = (
         "begin + CLEAR_OF_CHANGE <= self._utc < end - CLEAR_OF_CHANGE",
         "and to or",
         "tries to jump after each day, and the jump asks the same before it is made: slower, to the same runs",
-    ),
-    SameProgram(
-        "core/foretop_core/rules/cron_dialects/run_counts.py",
-        "total += plain if plain > _MOST_WALKED else sum(1 for _ in parsed.between(near, far))",
-        "> to >=",
-        "decides whether so many runs are walked or reckoned, or one fewer",
     ),
     SameProgram(
         "core/foretop_core/actions/planners/drills.py",
@@ -571,6 +529,18 @@ SAME = (
         "self._having: list[dict[ObjectRef, None]] = [{} for _ in range(PER_OBJECT + 1)]",
         "1 to 2",
         "no object has so many changes: the last one stays empty",
+    ),
+    SameProgram(
+        "core/foretop_core/rules/night/spread.py",
+        "return bits << by if by >= 0 else bits >> -by",
+        ">= to >",
+        "moved by 0 they are the same, to either side",
+    ),
+    SameProgram(
+        "core/foretop_core/rules/facts/pause_facts.py",
+        "start, stop = (moment.astimezone(facts.zone).replace(second=0, microsecond=0) for moment in span)",
+        "0 to 1",
+        "runs fall on whole minutes: from a second or a microsecond later on within the minute they are the same",
     ),
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TypeVar
@@ -138,7 +138,7 @@ class Store:
         self._snapshots: dict[str, tuple[tuple[int, int], ClusterSnapshot]] = {}
         self._tables: dict[tuple[str, str], dict[ObjectRef, Resource]] = {}
         self._listed: dict[tuple[str, str], tuple[Resource, ...]] = {}
-        self._revisions: dict[str, int] = {}
+        self._revisions: Counter[str] = Counter()
         self._unreadable: dict[ObjectRef, UnreadableObject] = {}
         self._sinks: dict[WatchScope, StoreSink] = {}
         self._holders: dict[ObjectRef, int] = {}
@@ -180,7 +180,7 @@ class Store:
 
     def revision(self, context: str) -> int:
         """A number that changes with every change of an object of that cluster."""
-        return self._revisions.get(context, 0)
+        return self._revisions[context]
 
     def snapshot(self, context: str) -> ClusterSnapshot:
         """The input of the rules; the same value as long as nothing has changed."""
@@ -215,7 +215,7 @@ class Store:
         known = self._node_limits.get(context, {})
         if known.get(namespace) != found:
             self._node_limits[context] = {**known, namespace: found}
-            self._revisions[context] = self._revisions.get(context, 0) + 1
+            self._revisions[context] += 1
             self._notify()
 
     def contexts(self) -> tuple[str, ...]:
@@ -265,7 +265,7 @@ class Store:
             return
         table_key = key[:2]
         self._listed.pop(table_key, None)
-        self._revisions[key.context] = self._revisions.get(key.context, 0) + 1
+        self._revisions[key.context] += 1
         table = self._tables.setdefault(table_key, {})
         if isinstance(after, UnreadableObject):
             table.pop(key, None)

@@ -96,3 +96,9 @@ def test_a_duration_that_is_refused_is_quoted_byte_by_byte() -> None:
         parse_duration("1\x7f\x80 ~\\")
     unit = r"\xc2\x80 ~\\"
     assert str(caught.value) == f'time: unknown unit "\x7f{unit}" in duration "1\x7f{unit}"'
+
+
+def test_of_a_duration_that_is_far_too_long_forty_characters_are_quoted() -> None:
+    assert parse_duration("0" * 4095 + "s") == 0
+    with pytest.raises(GoError, match=r'^time: too long for a duration "(0123456789){4}[^0-9]'):
+        parse_duration("0123456789" * 409 + "123456s")

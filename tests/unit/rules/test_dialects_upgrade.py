@@ -181,6 +181,17 @@ def test_run_counts_and_first_difference_equal_those_of_listed_runs() -> None:
         assert (found if found and found <= end else None) == min({*listed[0]} ^ {*listed[1]}, default=None), text
 
 
+@pytest.mark.parametrize(("minutes", "counted", "made"), [("0-49", 100, 101), ("0-50", 102, 103)])
+def test_a_hundred_runs_around_a_change_of_the_clocks_are_counted_one_by_one_and_more_are_reckoned(
+    minutes: str, counted: int, made: int
+) -> None:
+    """The library makes one run more where the clocks skip the hour: of many runs that is ignored."""
+    often = parsed(f"CRON_TZ=Europe/Berlin {minutes} 2 * * *", NETRESEARCH)
+    weekend = datetime(2026, 3, 28, tzinfo=UTC), datetime(2026, 3, 30, 4, tzinfo=UTC)
+    assert len(list(often.between(*weekend))) == made
+    assert runs_within(often, *weekend) == (made if counted <= 100 else counted)
+
+
 def test_velero_runs_at_most_once_a_minute_for_any_delay() -> None:
     year = NEW_YEAR, NEW_YEAR + timedelta(days=365)
     assert runs_within(parsed("@every 1s", ROBFIG), *year) == 525_600

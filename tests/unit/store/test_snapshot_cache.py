@@ -10,6 +10,7 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import Backup, Deployment, Namespace
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAMESPACE, STORAGE
 from foretop_core.models.wire import ObjectRef, from_builtins
+from foretop_core.rules.queue.node_limits import NodeAgentLimits
 from foretop_core.store import Store
 from tests.unit.store.making import START, Watched, backup, gone, meta, nab
 
@@ -46,6 +47,15 @@ def test_the_revision_of_a_cluster_counts_the_changes_of_its_objects() -> None:
     revisions.append(seen.store.revision("prod"))
     assert revisions == [0, 1, 2, 3]
     assert seen.store.revision("other") == 0
+
+
+def test_limits_of_node_agents_that_are_read_again_and_the_same_are_no_change() -> None:
+    seen, woken = Watched(), list[int]()
+    seen.store.listen(lambda: woken.append(seen.store.revision("prod")))
+    for usual in (2, 2, 3):
+        seen.store.note_node_limits("prod", "velero", NodeAgentLimits(usual))
+    assert woken == [1, 2]
+    assert seen.store.snapshot("prod").node_limits_of("velero") == NodeAgentLimits(3)
 
 
 def test_lookups_are_current_until_the_next_change_of_their_cluster() -> None:
