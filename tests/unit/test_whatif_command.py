@@ -84,6 +84,21 @@ def test_how_many_runs_a_new_expression_makes_is_told() -> None:
     assert [line for line in told if line.startswith("second: its first run ends ")]
 
 
+@pytest.mark.parametrize(
+    ("cron", "told"), [("0 * * * *", "no longer lost (10 runs)"), ("*/15 * * * *", "5 runs lost instead of 10")]
+)
+def test_how_many_runs_are_no_longer_lost_is_told(cron: str, told: str) -> None:
+    """It takes 25 minutes and is due every ten."""
+    runs = [
+        backup(f"often-{hour}", created=f"{hour}:00", started=f"{hour}:00:03", ended=f"{hour}:25:03", of="often")
+        for hour in ("00", "01", "02")
+    ]
+    often = schedule("often", cron="*/10 * * * *", last="02:40:03")
+    snapshot = assemble([location(), *runs, often], given_versions={"": "1.18.3"})
+    found = what_if(snapshot, "velero", NOW, [Move("often", cron, skips=True)], timedelta(hours=3))
+    assert f"often: {told}." in [render(line, NOW) for line in found.differences]
+
+
 def test_how_many_wait_less_is_told_before_each_of_many() -> None:
     names = [f"s{number}" for number in range(6)]
     runs = [backup(f"{name}-1", created="01:00:00", started="01:00:03", ended="01:20:03", of=name) for name in names]

@@ -21,6 +21,7 @@ import trustme
 from aiohttp import web
 
 from foretop_core.clock import Clock, ManualClock, SystemClock
+from foretop_core.config.protection import server_address
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig, ExecConfig, Impersonation
@@ -127,6 +128,16 @@ async def test_a_401_makes_foretop_read_the_kubeconfig_again() -> None:
         old = ContextConfig("prod", url, identity=AuthInfo(token="old"))
         client = client_for(old, [replace(old, identity=AuthInfo(token="new"))])
         assert (await client.request("GET", "/version")).status == 200
+        await client.close()
+
+
+async def test_a_kubeconfig_that_is_read_again_may_lead_to_another_cluster() -> None:
+    async with guarded({"Bearer new"}, []) as url, guarded({"Bearer new"}, []) as other:
+        old = ContextConfig("prod", url, identity=AuthInfo(token="old"))
+        client = client_for(old, [replace(old, server=other, identity=AuthInfo(token="new"))])
+        assert client.identity.address == server_address(url)
+        await client.request("GET", "/version")
+        assert client.identity.address == server_address(other)
         await client.close()
 
 

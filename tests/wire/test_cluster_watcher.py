@@ -350,6 +350,7 @@ async def test_a_task_that_decides_where_a_kind_is_watched_may_fail_and_its_watc
         await found.until(lambda: STALE in found.states().values())
         (stale,) = (one for one in found.healths.values() if one.state is STALE)
         assert (stale.error, stale.is_fault) == ("Internal error in foretop: RuntimeError: once", True)
+        assert stale.retry_at == NOW + timedelta(seconds=0.5)
         await found.until(lambda: 0.5 in found.sleeps.lengths())
         watches = api.lists()
         found.sleeps.end(0.5)

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 import trustme
 
 from foretop_core.clock import SystemClock
-from foretop_core.kube.connection.aborting_connector import TLS_BUFFER
+from foretop_core.kube.connection.aborting_connector import TLS_BUFFER, ThreadedResolver
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import ContextConfig
@@ -106,3 +106,10 @@ async def test_a_connection_that_waits_holds_a_small_buffer() -> None:
             tracemalloc.stop()
             await client.close()
     assert TLS_BUFFER <= sum(trace.size for trace in held.traces) < 1.5 * TLS_BUFFER
+
+
+async def test_a_name_that_is_looked_up_keeps_the_port_it_was_asked_with() -> None:
+    asked = await ThreadedResolver().resolve("127.0.0.1", 6443)
+    assert {(found["host"], found["port"]) for found in asked} == {("127.0.0.1", 6443)}
+    without = await ThreadedResolver().resolve("127.0.0.1")
+    assert {(found["host"], found["port"]) for found in without} == {("127.0.0.1", 0)}

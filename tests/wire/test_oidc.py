@@ -9,6 +9,7 @@ import json
 import os
 import ssl
 import stat
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -350,6 +351,19 @@ async def test_a_malformed_issuer_is_one_line(tmp_path: Path) -> None:
 async def test_a_wrong_path_of_the_issuer_is_one_line(tmp_path: Path) -> None:
     async with guarded(set(), []) as server, running(Provider()) as issuer:
         assert "answered 404 to discovery" in await refused(signed_in(tmp_path, server, f"{issuer}/gone"))
+
+
+async def test_a_renewal_that_is_not_answered_holds_up_no_exit(tmp_path: Path) -> None:
+    """Whoever quits meanwhile has the terminal back at once, not when the provider's time is up."""
+    waiting: list[bool] = []
+    provider = Provider(before_answer=lambda: waiting.extend(_timers_that_hold_up_an_exit()))
+    async with guarded({f"Bearer {FRESH}"}, []) as server, running(provider) as issuer:
+        assert await asked(*clients(signed_in(tmp_path, server, issuer))) == [200]
+    assert waiting == [False]
+
+
+def _timers_that_hold_up_an_exit() -> list[bool]:
+    return [not one.daemon for one in threading.enumerate() if isinstance(one, threading.Timer)]
 
 
 async def test_kubectl_may_be_faster_with_the_same_refresh_token(tmp_path: Path) -> None:

@@ -92,6 +92,13 @@ def test_a_lifetime_that_is_already_over_is_refused(wanted: NewLifetime) -> None
         plan_extend(SNAPSHOT, [KEPT], wanted, NOW)
 
 
+@pytest.mark.parametrize("wanted", ["876000h", "+876000h"])
+def test_a_lifetime_that_ends_after_all_calendars_is_named_as_it_was_given(wanted: str) -> None:
+    last = backup(started="9950-01-01T02:00:05Z", expiration="9950-02-01T02:00:05Z")
+    with pytest.raises(BadInput, match=r"^876000h is out of range"):
+        plan_extend(SNAPSHOT, [last], read_lifetime(wanted), NOW)
+
+
 def test_a_backup_that_would_expire_this_moment_is_refused() -> None:
     with pytest.raises(BadInput, match=r"one would expire 02:41:07Z"):
         plan_extend(SNAPSHOT, [KEPT], NewLifetime(until=NOW), NOW)

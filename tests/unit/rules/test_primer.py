@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from croniter import croniter
 from hypothesis import strategies as st
 
 from foretop_core.cron import Dialect, parse
@@ -194,3 +196,16 @@ def test_a_schedule_that_never_fires_is_run_by_velero_all_the_time() -> None:
 )
 def test_even_distances_stay_a_step(text: str, minutes: int, primed: str) -> None:
     assert prime(text, minutes, Dialect.ROBFIG).expressions == (primed,)
+
+
+def test_a_warm_up_that_a_second_library_reads_otherwise_is_not_proposed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fault of ours must not move the pods of others: what both do not agree on is refused."""
+    assert prime("30 2 * * *", 10, Dialect.ROBFIG)
+
+    class AnHourLate(croniter):
+        def get_next(self, *given: Any, **more: Any) -> Any:
+            return super().get_next(*given, **more) + timedelta(hours=1)
+
+    monkeypatch.setattr("croniter.croniter", AnHourLate)
+    with pytest.raises(PrimerError, match=r"failed its check: .* is not "):
+        prime("30 2 * * *", 10, Dialect.ROBFIG)

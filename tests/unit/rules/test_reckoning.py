@@ -103,7 +103,10 @@ def test_what_was_told_first_is_kept_for_its_owner_only_and_for_thirty_days(tmp_
     file.add([_told()], NOW)
     file.add([ToldRun("", "velero", "s0", at("02:00:00"), NOW, (NOW, NOW), (NOW, NOW))], NOW)
     assert file.read() == (_told(),)
-    assert stat.S_IMODE(os.stat(file.path).st_mode) == 0o600
+    assert {one.name: stat.S_IMODE(one.stat().st_mode) for one in file.path.parent.iterdir()} == {
+        "forecasts.jsonl": 0o600,
+        "forecasts.jsonl.lock": 0o600,
+    }
     file.add([], NOW + KEPT + timedelta(days=1))
     assert file.read() == ()
 

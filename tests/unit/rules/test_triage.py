@@ -18,7 +18,7 @@ from foretop_core.models import (
     Resource,
     from_builtins,
 )
-from foretop_core.models.nonadmin import NAB_UUID_LABEL
+from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.nonadmin_facts import nonadmin_facts
@@ -465,6 +465,15 @@ def test_one_that_is_ready_to_start_for_two_minutes_is_stuck_after_a_restart(sin
     assert [(one.code, one.since) for one in found] == [(code, at(since)) for code in told]
 
 
+def test_one_that_was_ready_before_anybody_watched_is_stuck_since_the_last_that_moved() -> None:
+    ready = backup("one", "ReadyToStart", created="02:29:00")
+    before = backup("before", created="02:20:00", started="02:20:01", ended="02:38:00")
+    (found,) = findings(location(), ready, before)
+    assert (found.code, found.since) == ("backup-not-starting", at("02:38:00"))
+    finishing = backup("before", "Finalizing", created="02:20:00", started="02:20:01")
+    assert "backup-not-starting" not in codes(location(), ready, finishing), "it may have given up its slot just now"
+
+
 def test_a_queue_stalled_with_a_free_slot_for_two_minutes() -> None:
     ended = backup("first", started="02:30:00", ended="02:35:00", created="02:29:00")
     waits = backup("second", "Queued", created="02:34:00", queuePosition=1, spec={"includedNamespaces": ["a"]})
@@ -673,6 +682,41 @@ def test_an_outdated_queue_position() -> None:
     assert found.what == "reports a wrong queue position"
     assert "It reports position 1, but v1 is number 2" in render(found.evidence, NOW)
     assert aggregated([found]) == (), "nothing needs to be done: Triage does not list it"
+
+
+def test_one_that_reports_its_end_while_velero_has_it_in_line_reports_a_wrong_position() -> None:
+    mine = {"nacuuid": "u1", "namespace": "velero"}
+    ended = {"estimatedQueuePosition": 0}
+    queued = backup("v1", "Queued", created="02:21:00", labels={NAB_UUID_LABEL: "u1"}, queuePosition=1)
+    at_work = restore("r1", "InProgress", created="02:21:00", meta={"labels": {NAR_UUID_LABEL: "u1"}})
+    pairs: list[tuple[Resource, Resource]] = [
+        (queued, nab(veleroBackup={**mine, "name": "v1"}, queueInfo=ended)),
+        (at_work, nar(veleroRestore={**mine, "name": "r1"}, queueInfo=ended)),
+    ]
+    for live, tenant in pairs:
+        found = [one for one in findings(location(), live, tenant) if one.code == "position-off"]
+        assert [one.subject.name for one in found] == [tenant.name]
+        assert f"It reports position 0, but {live.name} is number 1" in render(found[0].evidence, NOW)
+
+
+def test_one_that_reports_a_place_in_line_after_its_end_reports_a_wrong_position() -> None:
+    mine = {"nacuuid": "u1", "namespace": "velero"}
+    second = {"estimatedQueuePosition": 2}
+    made = backup("v1", created="02:21:00", started="02:21:01", ended="02:22:00", labels={NAB_UUID_LABEL: "u1"})
+    put_back = restore(
+        "r1",
+        created="02:21:00",
+        completionTimestamp=at("02:22:00").isoformat(),
+        meta={"labels": {NAR_UUID_LABEL: "u1"}},
+    )
+    pairs: list[tuple[Resource, Resource]] = [
+        (made, nab(veleroBackup={**mine, "name": "v1"}, queueInfo=second)),
+        (put_back, nar(veleroRestore={**mine, "name": "r1"}, queueInfo=second)),
+    ]
+    for live, tenant in pairs:
+        found = [one for one in findings(location(), live, tenant) if one.code == "position-off"]
+        assert [one.subject.name for one in found] == [tenant.name]
+        assert f"It reports position 2, but {live.name} has ended (Completed)" in render(found[0].evidence, NOW)
 
 
 def test_a_delete_request_that_was_processed_with_errors() -> None:

@@ -91,6 +91,15 @@ def test_a_copy_that_will_be_older_than_promised_blames_the_storage_that_refuses
     assert old.severity is Severity.WARNING, "the page of schedules has it yellow: its storage refuses"
 
 
+def test_a_copy_that_will_be_old_for_another_reason_blames_no_storage() -> None:
+    """It takes five hours and is due every hour, and its storage takes what comes."""
+    going = backup("long-now", "InProgress", created="02:00:03", started="02:00:03", of="long")
+    found = _coming(schedule("long", "0 * * * *", last="02:00:03"), going, *_runs("long", 300))
+    (old,) = [one for one in found if one.code == "copy-will-be-old"]
+    assert (old.blames, old.severity) == (None, Severity.NOTE)
+    assert render(old.remedy, NOW) == _TRY
+
+
 _TRY = "Try a change with foretop whatif; foretop spread proposes other minutes."
 RECORDED: dict[str, dict[str, object]] = {
     "runs-will-be-lost": {

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from foretop_core.tables.timeline.time_axis import TimeAxis, axis, axis_over, labels
+from foretop_core.tables.timeline.time_axis import TimeAxis, axis, axis_at, axis_over, labels
 from tests.objects import NOW, at
 
 
@@ -56,3 +56,8 @@ def test_a_label_stands_only_where_a_cell_begins_with_it() -> None:
 
 def test_a_label_that_would_be_cut_is_left_out() -> None:
     assert axis(TimeAxis(at("02:00"), 6, 33)) == f"{'02:00':<10}{'03:00':<10}{'04:00':<13}"
+
+
+@pytest.mark.parametrize(("room", "cells"), [(-1, 1), (0, 1), (1, 1), (2, 2)])
+def test_an_axis_has_as_many_cells_as_there_is_room_for_and_one_at_least(room: int, cells: int) -> None:
+    assert axis_at(NOW, 10, room).cells == cells
