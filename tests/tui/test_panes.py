@@ -117,6 +117,26 @@ async def test_a_schedule_tells_its_keys_beside_the_table(
 
 
 @pytest.mark.sweep
+async def test_below_the_table_too_a_schedule_says_what_to_do_about_what_is_wrong(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At 80 columns only Triage had said it: the page of the schedules said what is wrong, and nothing of the way out."""
+    async with stand("default", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "broken"))
+        await at.see("Do Correct its cron (e).")
+        assert at.shown.pane.index("Velero refuses it") < at.shown.pane.index("Do  ") < at.shown.pane.index("Cron  ")
+
+
+async def test_the_signs_of_the_strip_do_not_part_the_two_ways_of_unpausing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch, size=(80, 40)) as at:
+        await at.go("2", at.key(SCHEDULE, "mail-30m"))
+        await at.see("If unpaused: ", "Without skip: ", "Runs ‖ paused")
+        order = [at.shown.pane.index(words) for words in ("If unpaused: ", "Without skip: ", "Runs  ", "Last  ")]
+        assert order == sorted(order)
+
+
 async def test_beside_the_table_keys_come_last_but_for_a_chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
         await at.see("worst first")

@@ -53,7 +53,7 @@ _BEFORE_GO_TO = 4
 _FIRST = 1
 _ONE_TOO_MANY = 1.0
 """Seconds after q has closed a window in which another one is not meant for foretop itself."""
-_OF_RUN = {"open": "open the run", "results": "results"}
+_OF_RUN = {"open": "open run", "results": "results"}
 """On the page of an object: what leads to a run or to what failed in it."""
 
 

@@ -92,7 +92,7 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     tells_more: Callable[[Any, RenderContext, int], tuple[Paragraph, ...]] | None = None
     """What a pane of so many cells says below, where it stands beside the table."""
     tells_remedy: bool = False
-    """Whether it says there what the findings about the row ask for."""
+    """Whether it says after its first sentence what the findings about the row ask for."""
     ends_with_chart: bool = False
     """Whether that is a chart, which stands below the keys."""
     groups: tuple[tuple[str, ...], ...] = ()
@@ -136,11 +136,14 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         render = rows.render_context(key, entry)
         said = self.tells(entry, render)
         told_keys = keys(entry) if said and (self.shows_keys or (self.shows_keys_beside and cells)) else ()
-        if cells is None:
-            more = self.explains(entry, render) if self.explains is not None else ()
-            return *said[:2], *more, *said[2:], *told_keys
+        if cells is None and self.explains is not None:
+            # Below the sentences: one that goes on with another is not to be parted from it.
+            until = next((place for place, one in enumerate(said) if place > 1 and one.label), len(said))
+            said = (*said[:until], *self.explains(entry, render), *said[until:])
         if self.tells_remedy:
             said = (*said[:1], *remedy_lines(state, key), *said[1:])
+        if cells is None:
+            return *said, *told_keys
         below = self.tells_more(entry, render, cells) if self.tells_more is not None else ()
         return (
             (*self._grouped(said, told_keys), *below) if self.ends_with_chart else self._grouped(said, below, told_keys)

@@ -41,7 +41,8 @@ def line_width(line: Line) -> int:
 def key_line(hints: Sequence[tuple[str, str]], cells: int, kept: str = "") -> Line:
     """As many keys as there is room for, the important ones first; a key that is kept gives way to none."""
     pieces: list[Span] = [Span(" ")]
-    left = cells - 1 - sum(_hint_width(*hint) for hint in hints if hint[0] == kept)
+    # The spaces behind the last one need no room.
+    left = cells + 1 - sum(_hint_width(*hint) for hint in hints if hint[0] == kept)
     for key, word in hints:
         if key != kept:
             if _hint_width(key, word) > left:
