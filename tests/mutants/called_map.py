@@ -7,18 +7,21 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 
 from tests.mutants.called_functions import OUT
-from tests.mutants.mutations import Mutant
+from tests.mutants.mutations import Mutant, functions_that_name
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "build" / "mutants" / "called.json"
-_RECORDS, _OF_RECORDS = "core/foretop_core/actions/planners/", "tests/unit/actions/test_records.py::"
-"""The record of an action is data: the tests that read it call nothing of its module."""
+_READ_AS_DATA = {
+    "core/foretop_core/actions/planners/": "tests/unit/actions/test_records.py::",
+    "core/foretop_core/tables/resources/": "tests/unit/tables/test_views.py::",
+}
+"""The records of actions and the columns of views are data: the tests that read them call nothing of their modules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +33,24 @@ class CalledMap:
     by_file: dict[str, tuple[str, ...]]
 
     def tests_for(self, mutant: Mutant, seconds: float) -> tuple[str, ...]:
-        """The quickest tests that can notice and take so long together; outside of functions all of its file."""
-        found: Iterable[str] = self.by_file.get(mutant.path, ())
+        """The quickest tests that can notice and take so long together.
+
+        Of a constant these are all of its file; those come first that read it as data or call a function that names it.
+        """
         if mutant.function:
-            found = self.by_function.get(f"{mutant.path}::{mutant.function}", ())
-        elif mutant.path.startswith(_RECORDS):
-            found = {*found, *(test for test in self.seconds if test.startswith(_OF_RECORDS))}
-        ordered = sorted(found, key=lambda test: self.seconds[test])
+            first, found = frozenset[str](), self.by_function.get(f"{mutant.path}::{mutant.function}", ())
+        else:
+            first, found = frozenset(self._readers(mutant)), self.by_file.get(mutant.path, ())
+        ordered = sorted({*first, *found}, key=lambda test: (test not in first, self.seconds[test]))
         until = accumulate(self.seconds[test] for test in ordered)
         return tuple(test for test, taken in zip(ordered, until, strict=True) if taken <= seconds) or tuple(ordered[:1])
+
+    def _readers(self, mutant: Mutant) -> Iterator[str]:
+        for function in functions_that_name((ROOT / mutant.path).read_text(), mutant.line):
+            yield from self.by_function.get(f"{mutant.path}::{function}", ())
+        for folder, tests in _READ_AS_DATA.items():
+            if mutant.path.startswith(folder):
+                yield from (test for test in self.seconds if test.startswith(tests))
 
 
 def measure(jobs: int, *paths: str) -> None:

@@ -81,6 +81,32 @@ def mutated_tree(source: str, number: int) -> ast.Module:
     return ast.fix_missing_locations(tree)
 
 
+def functions_that_name(source: str, line: int) -> tuple[str, ...]:
+    """The qualified names of the functions that read the constant of a line."""
+    tree = ast.parse(source)
+    names = {
+        target.id
+        for statement in tree.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        and statement.lineno <= line <= (statement.end_lineno or statement.lineno)
+        for part in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
+        for target in ast.walk(part)
+        if isinstance(target, ast.Name)
+    }
+    return tuple(dict.fromkeys(_that_name(tree, names, ())))
+
+
+def _that_name(node: ast.AST, names: set[str], within: tuple[str, ...]) -> Iterator[str]:
+    if isinstance(node, ast.Name) and node.id in names and within and within[-1] == "<locals>":
+        yield ".".join(within[:-1])
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        within = (*within, node.name, "<locals>")
+    elif isinstance(node, ast.ClassDef):
+        within = (*within, node.name)
+    for child in ast.iter_child_nodes(node):
+        yield from _that_name(child, names, within)
+
+
 def _changes(tree: ast.Module) -> Iterator[_Change]:
     yield from _of(tree, ())
 

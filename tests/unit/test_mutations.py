@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.mutants.called_map import ROOT
 from tests.mutants.equivalent_mutants import SAME, is_same
 from tests.mutants.live_functions import LiveFunctions
-from tests.mutants.mutations import mutants, mutated
+from tests.mutants.mutations import functions_that_name, mutants, mutated
 
 SOURCE = '''
 """A module with 1 of each."""
@@ -47,6 +47,11 @@ def test_every_operator_comparison_number_and_condition_is_changed_alone(tmp_pat
     ]
     made = [mutated(SOURCE, one.number) for one in found]
     assert len({*made, ast.unparse(ast.parse(SOURCE))}) == len(found) + 1
+
+
+def test_the_readers_of_a_constant_are_the_functions_that_name_it() -> None:
+    assert functions_that_name(SOURCE, 5) == ("Kept.is_old",)
+    assert functions_that_name(SOURCE, 9) == (), "a field, and not a constant of the module"
 
 
 def test_what_counts_as_the_same_program_is_still_in_the_source() -> None:
