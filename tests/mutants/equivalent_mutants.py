@@ -542,6 +542,24 @@ SAME = (
         "0 to 1",
         "runs fall on whole minutes: from a second or a microsecond later on within the minute they are the same",
     ),
+    SameProgram(
+        "core/foretop_core/tables/engine/groups.py",
+        "self._counted = -1",
+        "1 to 2",
+        "only compared with a count of moves, which is never below 0",
+    ),
+    SameProgram(
+        "core/foretop_core/cron/wall_clock_calendar.py",
+        "return self._days[first_weekday(year, month)] & ((2 << month_length(year, month)) - 1)",
+        "1 to 2",
+        "leaves out the lowest bit, of a day 0, which no mask of days has",
+    ),
+    SameProgram(
+        "core/foretop_core/cron/wall_clock_calendar.py",
+        "_LENGTHS = (0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)",
+        "0 to 1",
+        "no month has the number 0",
+    ),
 )
 
 

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import MOST_TRIES, Outcome, Result, whoami
+from foretop_core.actions.planners.backups import plan_back_up_now
 from foretop_core.actions.planners.nonadmin import plan_delete_nar
 from foretop_core.actions.planners.restores import RestoreRequest, plan_restore
 from foretop_core.actions.plans import Plan, Planner
@@ -130,6 +131,14 @@ async def test_what_is_not_written_needs_no_journal(tmp_path: Path) -> None:
         assert (rehearsed.outcome, held.outcome) == (Outcome.DONE, Outcome.NOT_SENT)
         assert "read-only" in held.error
         assert not named(box, "a").spec.paused
+
+
+async def test_of_a_new_object_the_journal_has_the_uid_that_the_server_gave_it(tmp_path: Path) -> None:
+    async with box_with(THREE[:1]) as box, hand_in(box, tmp_path) as executor:
+        (made,) = await done(executor, planned(box, plan_back_up_now), plan_back_up_now)
+        (entry,) = executor.journal.read()
+        stored = box.storage.get(box.storage.kind("Backup"), "velero", entry.name)
+        assert (made.outcome, entry.uid) == (Outcome.DONE, stored["metadata"]["uid"])
 
 
 async def test_a_tenant_cannot_wash_the_journal(tmp_path: Path) -> None:

@@ -69,6 +69,16 @@ def test_the_same_text_in_two_dialects_is_two_schedules() -> None:
         ("0 0 40 13 *", "end of range (40) above maximum (31): 40", 'end of range (13) above maximum (12): "13"'),
         ("@every 500ms", "", '@every duration must be at least 1s: "@every 500ms"'),
         ("@manual", "unrecognized descriptor: @manual", ""),
+        (
+            f"TZ={'A' * 64} 0 2 * * *",
+            f"provided bad location {'A' * 64}: unknown time zone {'A' * 64}",
+            f'unknown time zone "{"A" * 64}": unknown time zone {"A" * 64}',
+        ),
+        (
+            f"TZ={'A' * 65} 0 2 * * *",
+            f"provided bad location {'A' * 65}: unknown time zone {'A' * 65}",
+            f'invalid timezone "{"A" * 65}": timezone string too long (max 64 chars)',
+        ),
         ("* * * *" + " *" + "," * 1015, "", ""),
         ("* * * *" + " *" + "," * 1016, "", "spec too long: 1025 > 1024"),
         pytest.param("0 2 * * *".ljust(4096), "", "spec too long: 4096 > 1024", id="4096 characters"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from datetime import UTC, datetime, timedelta, timezone
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, parse
+from foretop_core.cron.wall_clock_calendar import month_length
 from foretop_core.errors import BadInput
 
 
@@ -346,3 +348,10 @@ def test_an_invalid_zone_is_refused_with_the_server_s_message(zone: str, trouble
 
 def test_an_indirect_path_to_a_zone_is_resolved() -> None:
     assert robfig("TZ=./Europe//./Berlin 0 0 * * *").zone == ZoneInfo("Europe/Berlin")
+
+
+@pytest.mark.parametrize("year", [2023, 2024, 2100, 2400])
+def test_a_month_has_the_days_of_the_calendar(year: int) -> None:
+    assert [month_length(year, month) for month in range(1, 13)] == [
+        monthrange(year, month)[1] for month in range(1, 13)
+    ]

@@ -357,6 +357,11 @@ def test_a_rush_has_at_least_six_and_three_minutes(ago: list[float], lasts: floa
     assert rush([*ago, *(5820.0 * number for number in range(1, 37))]) == pytest.approx(lasts)
 
 
+def test_six_within_an_hour_after_two_in_eight_hours_are_a_rush() -> None:
+    """The rate before it is that of the time before it, and not of all."""
+    assert rush([*(600.0 * number for number in range(1, 7)), 5 * HOUR, 9 * HOUR]) == HOUR
+
+
 @pytest.mark.parametrize(("count", "lasts"), [(9, 1800.0), (10, 0.0)])
 def test_a_rush_is_more_than_three_times_as_many_as_at_that_time_of_the_day_before(count: int, lasts: float) -> None:
     busy = [60.0 * number for number in range(1, 31)]

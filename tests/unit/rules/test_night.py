@@ -8,6 +8,7 @@ from itertools import pairwise
 from random import Random
 
 import msgspec
+import pytest
 from hypothesis import strategies as st
 
 from foretop_core.models import Resource
@@ -242,6 +243,15 @@ def test_velero_that_is_stopped_fails_what_runs_and_makes_what_is_due_when_it_is
     lost, late, normal = course.made[0]
     assert (lost.is_lost, late.due, late.submitted, late.start) == (True, 1200.0, 1500.0, 1500.0)
     assert normal.submitted == 1800.0
+
+
+@pytest.mark.parametrize(("waiting", "start"), [(5, 100.0), (6, 150.0)])
+def test_behind_six_that_wait_a_slot_is_handed_over_as_behind_a_long_queue(waiting: int, start: float) -> None:
+    """Here always late: the next one is taken at the next pass of the server, at second 30 of its minute."""
+    state = CourseStart(1, True, [], [OpenRun(0)], [OpenRun(0)] * waiting, [], [1], HOUR)
+    lengths = [60.0] * waiting
+    draw = Draw([], [100.0], lengths, [], 30.0, LateShares(short_queue=0.0, long_queue=1.0), Random(1))
+    assert play(state, draw, only_open=True).waiting[0].start == start
 
 
 def test_one_that_waits_starts_when_a_stopped_velero_is_back() -> None:

@@ -75,6 +75,9 @@ def test_the_pieces_of_a_line_fit_and_are_together_the_line(text: str, cells: in
         (1000, 500, "", "", "░░░░░░░░░░░▆"),
         (500, 250, "F", "20m", "░░░░▆F   20m"),
         (500, 250, "", "1h20m5s", "     1h20m5s"),
+        (0, 409, "F", "", "▆▆▆▆F       "),
+        (0, 410, "F", "", "▆▆▆▆▆F      "),
+        (409, 591, "F", "", "░░░░▆▆▆▆▆▆▆F"),
     ],
 )
 def test_a_wait_and_a_run_have_their_shares_of_the_room_before_the_number(

@@ -11,7 +11,7 @@ from foretop.commands.logs_and_results import results_item
 from foretop.commands.report import queue_items
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
-from foretop_core.models import Backup, Deployment, Resource, from_builtins
+from foretop_core.models import Backup, Deployment, Resource, Restore, from_builtins
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import RunState
 from foretop_core.rules.facts.schedule_facts import schedule_facts
@@ -139,6 +139,18 @@ def test_the_words_of_those_that_wait_leave_out_the_ones_that_velero_refuses() -
     assert words(waits[0]) == "1, all started by 02:46, all done by 02:56; IN, AT: start"
     assert words(*waits) == "2, 1 refused, the rest started by 02:46, the rest done by 02:56; IN, AT: start"
     assert words(waits[1]) == "1, all refused"
+
+
+def test_the_words_of_restores_tell_of_starts_where_one_waits() -> None:
+    runs = restore("runs", "InProgress", created="02:40:00")
+    waits = restore("waits", "New", created="02:40:30")
+    table = Shown("queue", [server(1), location(), runs, waits])
+
+    def words(*shown: Restore) -> str:
+        return table.model.view.section_words("RESTORES", shown, table.render_context())
+
+    assert words(runs) == "1, beside the slots; IN, AT: end"
+    assert words(runs, waits) == "2, beside the slots; IN, AT: end, ~ start"
 
 
 def test_a_run_that_velero_will_refuse_has_no_start() -> None:

@@ -8,8 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.dashboard.table_models import StoreTableModel
+from foretop_core.kube.watching.watch_sink import WatchScope
+from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.rows import SortedRows, everything
+from foretop_core.tables.engine.status_glyphs import StatusGlyph
+from foretop_core.tables.resources.runs import BackupsView
+from tests.objects import backup
+from tests.tui.fake_source import CONTEXT, FilledSource
 
 
 @dataclass(frozen=True)
@@ -205,3 +213,12 @@ def anew(model: dict[ObjectRef, Row], by_value: bool, reverse: bool, only_small:
     empty = [row_key for row_key in kept if kept[row_key].size is None]
     valued.sort(key=lambda row_key: (kept[row_key].size or 0, row_key), reverse=reverse)
     return [*valued, *sorted(empty, reverse=reverse)]
+
+
+def test_a_row_that_is_gone_is_not_counted_in_its_state_any_more() -> None:
+    source = FilledSource([backup("good"), backup("bad", "Failed"), backup("worse", "Failed")])
+    rows = StoreTableModel(DashboardState(source, lambda: 0.0), BackupsView(), worst_first=True)
+    assert rows.marks == {StatusGlyph.HEALTHY: 1, StatusGlyph.BROKEN: 2}
+    source.store.sink(WatchScope(CONTEXT, BACKUP), source.manual).apply("DELETED", backup("bad", "Failed"))
+    rows.pump()
+    assert rows.marks == {StatusGlyph.HEALTHY: 1, StatusGlyph.BROKEN: 1}
