@@ -91,6 +91,17 @@ def test_a_copy_that_will_be_older_than_promised_blames_the_storage_that_refuses
     assert old.severity is Severity.WARNING, "the page of schedules has it yellow: its storage refuses"
 
 
+@pytest.mark.parametrize(("started", "told"), [("01:59:59", "At 03:00Z"), ("02:00:00", "At 04:00Z")])
+def test_a_copy_from_the_very_second_since_which_there_should_be_one_keeps_the_promise(started: str, told: str) -> None:
+    """At 03:00 there should be a copy since 02:00."""
+    hourly = schedule("hourly", "0 * * * *", last="02:00:03")
+    newest = backup("hourly-now", created=started, started=started, ended="02:10:03", of="hourly")
+    objects = [location(phase="Unavailable"), hourly, *_runs("hourly", 10), newest]
+    snapshot = assemble(objects, given_versions={"": "1.18.3"})
+    (old,) = [one for one in triage(snapshot, NOW).findings if one.code == "copy-will-be-old"]
+    assert render(old.evidence, NOW).startswith(told)
+
+
 def test_a_copy_that_will_be_old_for_another_reason_blames_no_storage() -> None:
     """It takes five hours and is due every hour, and its storage takes what comes."""
     going = backup("long-now", "InProgress", created="02:00:03", started="02:00:03", of="long")
