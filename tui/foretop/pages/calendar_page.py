@@ -340,8 +340,11 @@ class CalendarPage(FilterablePage):
             "what_if": self.do_what_if,
             "spread": self.do_spread,
             "move_in_time": lambda: self.lanes.action_step(1),
-            "open_day": self.lanes.action_open_day,
+            "open_day": self.do_open_day,
         }
+
+    def do_open_day(self) -> None:
+        self.lanes.action_open_day()
 
     def do_horizon(self) -> None:
         self.lanes.next_zoom()
