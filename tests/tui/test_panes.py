@@ -120,7 +120,7 @@ async def test_a_schedule_tells_its_keys_beside_the_table(
 async def test_below_the_table_too_a_schedule_says_what_to_do_about_what_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At 80 columns only Triage had said it: the page of the schedules said what is wrong, and nothing of the way out."""
+    """At 80 columns only Triage had said it: the page of schedules said what is wrong, and nothing of the way out."""
     async with stand("default", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "broken"))
         await at.see("Do Correct its cron (e).")
