@@ -67,6 +67,14 @@ class NonAdminStatus(Wire, frozen=True):
     queue_info: QueueInfo | None = None
 
 
+_LOST = frozenset({"VeleroBackupNotFound", "VeleroRestoreNotFound"})
+
+
+def says_lost(accepted: Condition | None) -> bool:
+    """True if this condition `Accepted` says that the Velero object is gone."""
+    return accepted is not None and accepted.reason in _LOST
+
+
 class NonAdmin(Resource, frozen=True):
     """A NonAdminBackup or NonAdminRestore."""
 
@@ -91,8 +99,7 @@ class NonAdmin(Resource, frozen=True):
     @property
     def is_lost(self) -> bool:
         """True if the controller has reported that the Velero object it made is gone."""
-        accepted = self.condition("Accepted")
-        return accepted is not None and accepted.reason in {"VeleroBackupNotFound", "VeleroRestoreNotFound"}
+        return says_lost(self.condition("Accepted"))
 
 
 class NonAdminBackupSpec(Wire, frozen=True):

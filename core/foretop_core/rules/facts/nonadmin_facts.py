@@ -14,6 +14,7 @@ import msgspec
 
 from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.kinds import BACKUP
+from foretop_core.models.nonadmin import says_lost
 from foretop_core.models.velero import BackupStatus, RunStatus
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunFacts
@@ -78,23 +79,30 @@ class LastingNonAdminFacts(msgspec.Struct, frozen=True):
         return None if self.item.is_lost else self.item.velero.status
 
     @property
+    def state_and_phase(self) -> tuple[NonAdminState, str]:
+        """Its state and the phase of its Velero object: worked out together, for every row is asked for both."""
+        item, run = self.item, self.run
+        accepted = item.condition("Accepted")
+        is_lost = says_lost(accepted)
+        if run is not None:
+            phase = run.phase or "New"
+        else:
+            copied = item.velero.status
+            phase = copied.phase if copied is not None and not is_lost else ""
+        if item.metadata.deletion_timestamp is not None or item.phase in DELETING:
+            return NonAdminState.DELETING, phase
+        if accepted.status == "False" if accepted is not None else item.phase == "BackingOff":
+            return NonAdminState.LOST if is_lost else NonAdminState.REFUSED, phase
+        return NonAdminState.VELERO if phase else NonAdminState.WAITING, phase
+
+    @property
     def velero_phase(self) -> str:
         """The phase of its Velero object; "" where it has none."""
-        if self.run is not None:
-            return self.run.phase or "New"
-        # Asked of every row by every look at it: not by way of the status, and its copy before the conditions.
-        copied = self.item.velero.status
-        return copied.phase if copied is not None and not self.item.is_lost else ""
+        return self.state_and_phase[1]
 
     @property
     def state(self) -> NonAdminState:
-        item = self.item
-        if item.metadata.deletion_timestamp is not None or item.phase in DELETING:
-            return NonAdminState.DELETING
-        accepted = item.condition("Accepted")
-        if accepted.status == "False" if accepted is not None else item.phase == "BackingOff":
-            return NonAdminState.LOST if item.is_lost else NonAdminState.REFUSED
-        return NonAdminState.VELERO if self.velero_phase else NonAdminState.WAITING
+        return self.state_and_phase[0]
 
     @property
     def deleting_since(self) -> datetime | None:
@@ -133,7 +141,8 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
     @property
     def severity(self) -> Severity | None:
         """An error only where Velero failed: what is refused or lost is for its owner to correct, and Velero works."""
-        match self.state:
+        state, phase = self.state_and_phase
+        match state:
             case NonAdminState.LOST if self.expired_at is not None:
                 return Severity.NOTE
             case NonAdminState.LOST | NonAdminState.REFUSED:
@@ -141,12 +150,11 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
             case NonAdminState.DELETING:
                 since = self.deleting_since
                 return Severity.WARNING if since is not None and self.now - since >= self.longest_deletion else None
-            case NonAdminState.VELERO if (phase := self.velero_phase) in FAULTY:
+            case NonAdminState.VELERO if phase in FAULTY:
                 return Severity.WARNING if phase == "PartiallyFailed" else Severity.ERROR
-            case state:
+            case _:
                 is_left_alone = self.work is not None and self.work.is_left_alone
-                is_gone = state is NonAdminState.VELERO and self._leads_nowhere
-                return Severity.WARNING if is_left_alone or is_gone else None
+                return Severity.WARNING if is_left_alone or self._is_gone(state, phase) else None
 
     @property
     def is_gone(self) -> bool:
@@ -154,16 +162,16 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
 
         Where the backups of its Velero are not seen, nobody can tell.
         """
-        return self._leads_nowhere and self.state is NonAdminState.VELERO
+        return self._is_gone(*self.state_and_phase)
 
-    @property
-    def _leads_nowhere(self) -> bool:
+    def _is_gone(self, state: NonAdminState, phase: str) -> bool:
         item, snapshot = self.item, self.snapshot
         return (
             self.run is None
+            and state is NonAdminState.VELERO
+            and phase in USABLE
             and isinstance(item, NonAdminBackup)
             and snapshot.lookups.has_backups_in(item.velero.namespace)
-            and self.velero_phase in USABLE
             and not any(gap.kind in ("", BACKUP.name) for gap in snapshot.unseen)
         )
 

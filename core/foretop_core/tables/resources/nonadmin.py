@@ -143,17 +143,17 @@ class NonAdminView(View[NonAdminRow]):
 
 def _label(entry: NonAdminRow) -> StatusLabel:
     """Its sign, and a word for it; of what Velero works on or has worked on those of its run."""
-    match entry.state:
+    state, phase = entry.state_and_phase
+    match state:
         case NonAdminState.VELERO:
-            phase = entry.velero_phase
             return run_mark(phase), phase
         case NonAdminState.WAITING:
             return StatusGlyph.WAITING, "waiting"
         case NonAdminState.DELETING:
-            return StatusGlyph.RUNNING, entry.state.value
+            return StatusGlyph.RUNNING, state.value
         case NonAdminState.LOST | NonAdminState.REFUSED:
-            return StatusGlyph.LOOK, entry.state.value
-    assert_never(entry.state)
+            return StatusGlyph.LOOK, state.value
+    assert_never(state)
 
 
 def _velero_run(store: Store, context: str, item: NonAdmin) -> Run | None:
