@@ -709,7 +709,7 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     for page in ("backups", "restores"):
         for key, text in seen.panes(page).items():
-            phase = find(r"^\S+: (\w+)", text) or ""
+            phase = find(r"^(\w+)", text) or ""
             yield _subject(key), word("New" if phase == "waiting" else phase)
 
 

@@ -244,7 +244,7 @@ def test_a_refused_backup_says_when_it_was_made_and_both_of_its_words() -> None:
     shown = Shown("backups", [refused])
     assert shown.text("started") == [["✗", "01:30:03"]]
     told = ["".join(piece.text for piece in one.spans) for one in backup_pane(refused, shown.render_context())]
-    assert told[0] == "crm-daily-20261115013003: FailedValidation (refused)"
+    assert told[0] == "FailedValidation (refused)", "its name is in the title of the pane"
     assert "created 01:30:03Z" in told
 
 

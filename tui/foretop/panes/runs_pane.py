@@ -150,6 +150,7 @@ def restore_pane(restore: Restore, render: RenderContext) -> tuple[Paragraph, ..
 
 
 def _run(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
+    """Its outcome comes first; its name is the title of the pane, and of its own page."""
     status = run.status
     counts = [
         humanize.count(number, noun)
@@ -159,7 +160,7 @@ def _run(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     faults = f" with {humanize.join(counts)}" if counts else ""
     tone = run_mark(run.phase).tone
     phase = "FailedValidation (refused)" if run.phase == "FailedValidation" else run.phase or "New"
-    head = Paragraph((span(run.name, bold=True), span(": "), span(f"{phase}{faults}", tone)))
+    head = paragraph(f"{phase}{faults}", tone, bold=True)
     reason = status.failure_reason or "; ".join(status.validation_errors)
     said = [head, paragraph(str(owner_of(run)), label="Made")]
     if reason:
