@@ -69,7 +69,7 @@ _RECORDS = (
         short="Triage",
         commands=("triage", "findings"),
         view="findings:FindingsView",
-        get=(("findings", ""),),
+        get=(("findings", ""), ("triage", "")),
     ),
     PageRecord(
         id="schedules",

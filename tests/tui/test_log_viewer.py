@@ -82,7 +82,7 @@ async def test_errors_are_marked_counted_jumped_to_and_shown_alone(
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await faulty(at)
         lines = await fetch_log(at)
-        await at.see("3 errors", "n N next", "ctrl+z faults", "w cut")
+        await at.see("3 errors", "n N next", "ctrl+z errors", "w cut")
         await at.see("What failed, item by item, is in the results: q, then x.")
         errors = [number for number, line in enumerate(lines.lines) if "level=error" in line]
         assert list(lines.errors) == errors

@@ -307,7 +307,7 @@ def test_primer_prints_text(capsys: pytest.CaptureFixture[str]) -> None:
         (["schedule"], ["Missing command; use create, delete, edit, pause, unpause (see foretop schedule --help)"]),
         (["get", "--contxt", "a"], ["No such option --contxt; did you mean --context? (see foretop get --help)"]),
         (["get", "bakups"], ["foretop: 'bakups' is not valid for get; did you mean backups? (see foretop get --help)"]),
-        (["get"], ["foretop: get needs one of findings, schedules"]),
+        (["get"], ["foretop: get needs one of findings, triage, schedules"]),
         (["get", "backups", "-o", "jsn"], ["Invalid value for --output: 'jsn' is not a form; did you mean json?"]),
     ],
 )

@@ -197,6 +197,7 @@ def created(snapshot: ClusterSnapshot, cron: str = "0 4 * * *", **fields: Any) -
     [
         ((), "0 4 * * *", "first backup 04:00:00Z, created within a minute, in 1 hour and 18 minutes"),
         ((location(),), "0 4 * * *", "first backup 04:00:00Z, created 04:00:03Z, in 1 hour and 18 minutes"),
+        ((location(),), "0 2 * * *", "first backup 16 Nov 02:00Z, in 23 hours and 18 minutes"),
         ((location(),), "@every 1m10s", "first backup 02:42:17Z, created 02:43:03Z, in 1 minute and 56 seconds"),
         (
             (location(checked="02:26:03", synced="02:26:03"),),

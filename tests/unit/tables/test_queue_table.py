@@ -82,6 +82,15 @@ def test_a_run_that_waits_for_a_slot_has_an_expected_start() -> None:
     )
 
 
+def test_a_restore_waits_for_the_one_ahead_and_for_no_slot() -> None:
+    """Restores run beside the slots of the backups, one after the other."""
+    runs = restore("first", "InProgress", created="02:36:00", startTimestamp="2026-11-15T02:36:07Z")
+    table = Shown("queue", [location(), runs, restore("second", "", created="02:40:00")])
+    assert _eta(table, "second")[2] == "its turn, after first"
+    (waits,) = [one for one in table.items() if one["name"] == "second"]
+    assert waits["blockedWhy"] == "waits for its turn, after first"
+
+
 def test_waits_are_drawn_up_to_the_last_end_that_is_expected() -> None:
     waiting = backup("daily-next", "Queued", created="02:40:00", queuePosition=1, of="daily", spec=_WIKI)
     table = Shown("queue", [*_running(), waiting])

@@ -113,7 +113,7 @@ class LogViewer(DownloadScreen):
             keys.append(("n N", "next"))
         keys += [*self.more_keys(), ("w", "cut" if lines.wraps else "wrap"), ("q", "back")]
         if lines.errors:
-            keys.append(("ctrl+z", "all lines" if lines.errors_only else "faults"))
+            keys.append(("ctrl+z", "all lines" if lines.errors_only else "errors"))
         keys += [*self.rarer_keys(), ("ctrl+s", "save"), ("right" if lines.wraps else "left right", "aside")]
         room = self.size.width - width(where) - 2
         self.query_one("#fetch-foot", StyledLine).show([Span(f" {where} "), *key_line(keys, room)])

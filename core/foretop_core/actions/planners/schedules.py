@@ -158,9 +158,10 @@ def _forecast(snapshot: ClusterSnapshot, request: NewSchedule, parsed: CronSched
     beat = snapshot.heartbeat(request.namespace)
     if obstacle := schedule_facts(snapshot, _as_schedule(request), now).obstacle:
         return f"first backup due {humanize.time(runs[0], now)}, {render(obstacle, now)}"
-    start = beat.first_look(runs[0])
-    starts = f", created {humanize.time(start, now)}" if start else ", created within a minute"
-    return f"first backup {humanize.time(runs[0], now)}{starts}, in {humanize.duration((start or runs[0]) - now)}"
+    start, due = beat.first_look(runs[0]), humanize.time(runs[0], now)
+    at = humanize.time(start, now) if start else ""
+    starts = "" if at == due else f", created {at or 'within a minute'}"
+    return f"first backup {due}{starts}, in {humanize.duration((start or runs[0]) - now)}"
 
 
 def _as_schedule(request: NewSchedule) -> Schedule:

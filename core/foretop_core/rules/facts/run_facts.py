@@ -440,9 +440,9 @@ def _hold(hold: Blocker) -> str:
     """By the owners' names, which are shorter and better known than those of their runs."""
     names = humanize.join([_called(run) for run in hold.by], 2)
     match hold.kind:
-        case BlockerKind.SLOT:
+        case BlockerKind.SLOT if not hold.is_of_restores:
             return "a free slot"
-        case BlockerKind.TURN:
+        case BlockerKind.SLOT | BlockerKind.TURN:
             return f"its turn, after {names}"
         case BlockerKind.NAMESPACE:
             return f"{names}: {hold.shared}"

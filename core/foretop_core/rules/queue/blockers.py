@@ -8,7 +8,7 @@ from typing import assert_never
 
 import msgspec
 
-from foretop_core.models import Backup
+from foretop_core.models import Backup, Restore
 from foretop_core.rules import phases
 from foretop_core.rules.queue.namespace_claims import NamespaceIndex, claim
 from foretop_core.rules.queue.positions import Run
@@ -27,8 +27,15 @@ class Blocker(msgspec.Struct, frozen=True):
     by: tuple[Run, ...]
     namespaces: tuple[str, ...] = ()
 
+    @property
+    def is_of_restores(self) -> bool:
+        """True of restores, which Velero works off one after the other, beside the slots of backups."""
+        return any(isinstance(run, Restore) for run in self.by)
+
     def __str__(self) -> str:
         names = ", ".join(run.name for run in self.by)
+        if self.is_of_restores:
+            return f"waits for its turn, after {names}"
         match self.kind:
             case BlockerKind.SLOT:
                 return f"waits for a slot, taken by {names}"
