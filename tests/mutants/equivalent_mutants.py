@@ -560,6 +560,12 @@ SAME = (
         "0 to 1",
         "no month has the number 0",
     ),
+    SameProgram(
+        "core/foretop_core/actions/planners/downloads.py",
+        "80,",
+        "80 to 81",
+        "only the order of the actions counts, and the next one has 90",
+    ),
 )
 
 

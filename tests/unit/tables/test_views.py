@@ -22,6 +22,7 @@ from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only, badness
 from foretop_core.tables.engine.view import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.resources.findings import COLUMNS as FINDINGS
+from foretop_core.tables.text import times
 from tests import recordings
 from tests.examples import sampled
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
@@ -445,6 +446,15 @@ def test_numbers_and_ages_are_at_the_right_edge_of_their_columns() -> None:
         "protection": ["newest", "copies", "next"],
         "findings": ["since"],
     }
+
+
+def test_a_column_of_ages_has_the_room_of_the_longest_from_the_start() -> None:
+    """Else a column would go from the screen when a minute passes, or one more would have had room."""
+    longest = max(len(times.age(NOW - timedelta(minutes=minutes), NOW)) for minutes in range(0, 400 * 24 * 60, 7))
+    ages = {"last", "age", "newest", "checked", "synced", "maintained", "since"}
+    found = {(view, column.name): column.cells for view in _SHOWN for column in _SHOWN[view] if column.name in ages}
+    assert len(found) == 8
+    assert set(found.values()) == {longest}
 
 
 def test_the_newest_or_the_worst_comes_first_in_the_usual_order_of_some_columns() -> None:

@@ -319,7 +319,7 @@ def _prefixes(text: str, zone: tzinfo | None) -> tuple[str, ...]:
 
 
 def _mark(text: str) -> str:
-    return next((mark for mark in _ZONE_MARKS if text.startswith(mark)), _ZONE_MARKS[-1])
+    return "TZ=" if text.startswith("TZ=") else "CRON_TZ="
 
 
 def _zone_note(candidate: str, wanted: CronSchedule) -> str:
