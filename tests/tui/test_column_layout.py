@@ -58,6 +58,11 @@ def test_a_narrow_line_of_protection_has_the_age_of_a_copy_against_what_is_promi
     assert shown["promise"] >= 11
 
 
+def test_a_narrow_line_of_schedules_has_each_time_and_twenty_letters_of_a_name() -> None:
+    long = {"name": 40, "namespace": 20, "cron": 30, "runs": 30, "to": 20, "meaning": 60}
+    assert _least("schedules", long) == {"name": 20, "cron": 18, "next": 7, "at": 5, "last": 6, "runs": 10}
+
+
 def test_triage_gives_most_of_a_narrow_line_to_what_is_wrong() -> None:
     shown = _least("triage", {"subject": 40, "what": 60})
     assert "severity" not in shown
