@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from foretop.bindings import key_name
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import style_of
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
