@@ -67,6 +67,21 @@ def test_the_key_stands_at_the_last_text_that_is_cut_and_not_at_one_that_is_gone
     assert told[-1].endswith(" … tab")
 
 
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("warehouse-nightly-20261115023403", ["warehouse-nightly-", "20261115023403"]),
+        ("spec.backupSpec.includeClusterResources", ["spec.backupSpec.", "includeClusterResources"]),
+        ("team-a/warehouse-nightly-copy", ["team-a/", "warehouse-nightly-copy"]),
+        ("a" * 30, ["a" * 25, "a" * 5]),
+        ("one-two-" + "b" * 40, ["one-two-" + "b" * 17, "b" * 23]),
+    ],
+)
+def test_a_long_name_is_parted_at_a_joint_where_its_parts_fit(name: str, lines: list[str]) -> None:
+    """The stamp of a backup was cut in the middle of its digits."""
+    assert texts([paragraph(name)], 25) == lines
+
+
 async def test_scrolling_a_pane_whose_text_fits_leaves_its_groups() -> None:
     async with screen(size=MIDDLE) as shown:
         await shown.press("2")

@@ -17,6 +17,8 @@ from foretop_core.tables.text.terminal_text import clean, cut_end, width
 
 LABEL = 9
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_JOINTS = "-._="
+"""Behind these a name can be parted that does not fit into a line."""
 _WORD_OR_SPACES = re.compile(r" +|[^ ]+")
 _BETWEEN = 3
 """Cells between two columns of paragraphs."""
@@ -235,12 +237,13 @@ def _broken(word: _Word, cells: int) -> list[_Word]:
 
 
 def _at_joint(word: _Word, cells: int) -> list[_Word]:
-    """A long name in two lines, parted before its UUID or behind a slash; nothing where that does not do."""
+    """A long name in two lines, parted before its UUID or behind a joint, a slash first; nothing where that fails."""
     text = "".join(part for part, _ in word)
     if not text.isascii():
         return []
     uuid = _UUID.search(text)
-    joints = (uuid.start() if uuid else 0, text.rfind("/", 0, cells) + 1)
+    other = max(text.rfind(joint, 0, cells) for joint in _JOINTS) + 1
+    joints = (uuid.start() if uuid else 0, text.rfind("/", 0, cells) + 1, other)
     at = next((place for place in joints if 0 < place <= cells and len(text) - place <= cells), 0)
     return [_slice(word, 0, at), _slice(word, at, len(text))] if at else []
 
