@@ -131,7 +131,6 @@ async def test_a_schedule_tells_its_keys_beside_the_table(
         await at.shown.until(lambda: ("Keys" in at.shown.pane and "s pause" in at.shown.pane) is is_told)
 
 
-@pytest.mark.sweep
 async def test_below_the_table_too_a_schedule_says_what_to_do_about_what_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,6 +151,7 @@ async def test_the_signs_of_the_strip_do_not_part_the_two_ways_of_unpausing(
         assert order == sorted(order)
 
 
+@pytest.mark.sweep
 async def test_beside_the_table_keys_come_last_but_for_a_chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
         await at.see("worst first")
