@@ -246,6 +246,17 @@ def test_where_nobody_knows_when_a_run_ends_the_words_do_not_say_that_none_is_to
     assert (told.is_running, told.starts, told.ends) == (True, "02:41", "")
 
 
+@pytest.mark.parametrize(("is_running", "told"), [(True, "02:28"), (False, "02:29")])
+def test_the_start_of_a_run_at_work_is_cut_to_the_minute_and_one_that_is_foreseen_is_rounded(
+    is_running: bool, told: str
+) -> None:
+    """The calendar said `since 02:29` of a backup that every other page had from 02:28:48."""
+    run = replace(_told("videos", "02:28:48", "02:55"), is_running=is_running)
+    words = lane_words(ServerNight("prod", Night("velero", NOW, at("06:00"), (run,))), (run,), NOW, UTC)
+    assert words is not None
+    assert words.starts == told
+
+
 def test_an_open_run_takes_one_slot_before_and_after_now() -> None:
     """It is among the backups and in the course that is played."""
     owner = Owner(OwnerKind.HAND)

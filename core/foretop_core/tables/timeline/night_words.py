@@ -329,7 +329,7 @@ def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, z
     return LaneWords(
         run="" if run.owner.kind is OwnerKind.SCHEDULE else run.called,
         due=clock(run.due, now, zone) if run.due else "",
-        starts=clock(run.start.likely, now, zone) if run.start and run.fate is not Fate.REFUSED else "",
+        starts=_starts(run, now, zone),
         is_running=run.is_running,
         wait=times.short(_to_minutes(wait)) if wait is not None and is_wait else "",
         ends=end_words(run.end.likely if run.end is not None else None, now, zone),
@@ -337,6 +337,14 @@ def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, z
         fate="" if run.fate is Fate.MADE else _fate(run, now, zone),
         company=_company(shown.night, run),
     )
+
+
+def _starts(run: ForeseenRun, now: datetime, zone: tzinfo) -> str:
+    """The minute of its start: an estimate is rounded, that of a run at work is cut as on every other page."""
+    if run.start is None or run.fate is Fate.REFUSED:
+        return ""
+    start = run.start.likely
+    return clock(start.replace(second=0, microsecond=0) if run.is_running else start, now, zone)
 
 
 def _fate(run: ForeseenRun, now: datetime, zone: tzinfo) -> str:
