@@ -48,7 +48,7 @@ def ask(kubeconfig: Path, path: str) -> Any:
         return json.load(answer)
 
 
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_serving_prints_the_path_alone_answers_and_ends_when_it_is_told_to(ending: signal.Signals) -> None:
     with served("--scene", "quiet") as (kubeconfig, process):
         assert kubeconfig.name == "kubeconfig"

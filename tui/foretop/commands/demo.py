@@ -167,7 +167,9 @@ async def _serve(box: SimulatedCluster, port: int) -> int:
     """The path alone on the first line, flushed: whoever started this may be waiting for it."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    # A terminal that is closed ends it too, and its folder goes with it; nohup has the signal ignored, and it stays so.
+    hung_up = () if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else (signal.SIGHUP,)
+    for number in (signal.SIGINT, signal.SIGTERM, *hung_up):
         loop.add_signal_handler(number, stop.set)
     with tempfile.TemporaryDirectory(prefix="foretop-") as folder:
         try:
