@@ -10,6 +10,7 @@ import pytest
 
 from foretop_core.actions.planners.pausing import (
     CHANGE_PAUSE,
+    PAUSE,
     PauseRequest,
     end_as_typed,
     of_batch,
@@ -263,6 +264,13 @@ def test_only_what_was_typed_anew_is_written_and_an_empty_field_removes_it() -> 
     assert step.write.body["metadata"]["annotations"] == {PAUSED_WHY: None, PAUSED_UNTIL: None}
     assert step.forecast == "it stays paused without an end, and not until 03:30:00Z"
     assert change(held(), reason="upgrade", changes_reason=True).steps == ()
+
+
+def test_a_plan_that_only_changes_pauses_is_called_that() -> None:
+    wanted: dict[str, Any] = {"until": NOW + timedelta(hours=3), "changes_end": True}
+    assert change(held(), **wanted).record is CHANGE_PAUSE
+    assert change(held("a"), schedule("b", **NOT_DUE), **wanted).record is PAUSE
+    assert change(held(), reason="upgrade", changes_reason=True).record is PAUSE, "nothing is left to be changed"
 
 
 def test_a_schedule_that_was_unpaused_meanwhile_is_left_alone_and_says_so() -> None:

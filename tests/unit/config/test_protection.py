@@ -17,6 +17,7 @@ from foretop_core.config.protection import (
     server_address,
 )
 from foretop_core.config.settings import ContextSettings, Settings
+from foretop_core.kube.connection.cluster_protection import ClusterProtection
 
 PROD_UID, DEV_UID = "0b6c1f1e-7f0e-4c5d-9a51-6f4f2f6d2a10", "7d1b0e52-3f5a-4e0e-8c93-0d2f5b7c9e11"
 PROD_CA, DEV_CA = frozenset({"prod"}), frozenset({"dev"})
@@ -195,3 +196,18 @@ def test_read_only_has_its_reason() -> None:
     assert protection_of("a", HERE, mistaken, {}).read_only == "config.yaml has mistakes"
     heard = ConfigFile(Path("c"), Settings(read_only=True), from_environment=frozenset({"readOnly"}))
     assert protection_of("a", HERE, heard, {}).read_only == "FORETOP_READ_ONLY is set"
+
+
+def test_a_configuration_is_read_again_where_its_file_has_changed_and_only_then(tmp_path: Path) -> None:
+    file = tmp_path / "foretop" / "config.yaml"
+    file.parent.mkdir()
+    file.write_text("contexts: {}\n")
+    rules = ClusterProtection(environ={"XDG_CONFIG_HOME": str(tmp_path)})
+    assert rules.changed() is None
+    file.write_text("contexts: {prod: {production: true}}\n")
+    changed = rules.changed()
+    assert changed is not None
+    assert not rules.protects_clusters, "to look changes nothing"
+    rules.use(changed)
+    assert rules.protects_clusters
+    assert rules.changed() is None

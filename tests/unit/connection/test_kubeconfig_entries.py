@@ -85,6 +85,7 @@ CANNOT = [
     ({"server": 5}, {}, "server of 'k'", "it is not text"),
     ({"certificate-authority-data": "a b c"}, {}, "certificate-authority-data of 'k'", "it is not base64"),
     ({"certificate-authority-data": "PEM*"}, {}, "certificate-authority-data of 'k'", "it is not base64"),
+    ({"certificate-authority-data": "UEVN*"}, {}, "certificate-authority-data of 'k'", "it is not base64"),
     ({"certificate-authority-data": coded(b"\xff")}, {}, "certificate-authority of 'k'", "it is not a PEM certificate"),
     (
         {"certificate-authority-data": coded(b"PEM"), "insecure-skip-tls-verify": True},

@@ -178,6 +178,12 @@ def test_a_check_that_lies_ahead_leaves_those_before_it_to_tell() -> None:
     assert (found.pulse, found.checked(NOW)) == (at("02:50:00"), at("02:40:10"))
 
 
+@pytest.mark.parametrize(("ahead", "counts"), [("02:42:07", True), ("02:42:08", False)])
+def test_a_check_by_a_clock_that_is_up_to_a_minute_ahead_counts(ahead: str, counts: bool) -> None:
+    found = heartbeat([location(checked=one, synced="") for one in (ahead, "02:40:10")])
+    assert found.checked(NOW) == at(ahead if counts else "02:40:10")
+
+
 @pytest.mark.parametrize(
     ("every", "checked", "unchecked"),
     [

@@ -463,6 +463,11 @@ def repository(phase: str, storage: str = "default", **status: Any) -> BackupRep
         pytest.param((DAILY, wiki := namespace("wiki"), repository("NotReady")), "repo not ready", id="it is gone"),
         pytest.param((DAILY, wiki, repository("Ready")), "deleted", id="it is gone and the repository is ready"),
         pytest.param((SHOP, DAILY, repository("NotReady", "elsewhere")), "protected", id="in another location"),
+        pytest.param(
+            (SHOP, DAILY, location("second"), copy("two", "shop", storage="second"), repository("NotReady", "second")),
+            "repo not ready",
+            id="another copy is in it",
+        ),
         pytest.param((SHOP, DAILY, repository("")), "protected", id="not tried yet"),
     ],
 )

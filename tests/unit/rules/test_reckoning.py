@@ -43,7 +43,15 @@ def test_the_next_run_of_each_schedule_is_told_with_its_ranges() -> None:
 
 @pytest.mark.parametrize(
     ("started", "ended", "inside"),
-    [("02:00:20", "02:15:00", (1, 1)), ("02:05:00", "02:15:00", (0, 1)), ("02:00:20", "02:40:00", (1, 0))],
+    [
+        ("02:00:20", "02:15:00", (1, 1)),
+        ("02:05:00", "02:15:00", (0, 1)),
+        ("02:00:20", "02:40:00", (1, 0)),
+        ("02:00:20", "02:20:01", (1, 1)),
+        ("02:00:20", "02:20:02", (1, 0)),
+        ("02:01:01", "02:09:59", (1, 1)),
+        ("02:01:02", "02:09:58", (0, 0)),
+    ],
 )
 def test_a_start_and_an_end_lie_inside_their_range_or_not(started: str, ended: str, inside: tuple[int, int]) -> None:
     made = backup("s0-1", created="02:00:03", started=started, ended=ended, of="s0")

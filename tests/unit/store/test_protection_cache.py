@@ -10,7 +10,7 @@ from foretop_core.models.kinds import BACKUP, NAMESPACE, SCHEDULE, Kind
 from foretop_core.models.wire import Resource, from_builtins
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.store import Store
-from tests.unit.store.making import START, Watched, meta
+from tests.unit.store.making import START, Watched, gone, meta
 
 
 def namespace(name: str) -> Namespace:
@@ -54,6 +54,18 @@ def test_protection_follows_every_change() -> None:
     assert looked_up(seen.store)["shop"] != after["shop"]
     schedules.apply("MODIFIED", of(SCHEDULE, "nightly", 4, "blog", phase="Enabled"))
     assert looked_up(seen.store)["blog"] != after["blog"]
+
+
+def test_a_namespace_that_only_copies_name_goes_with_the_last_of_them() -> None:
+    seen = Watched(BACKUP)
+    done = {"phase": "Completed", "startTimestamp": "2026-11-15T02:00:00Z", "completionTimestamp": START.isoformat()}
+    copies = [of(BACKUP, name, version, "gone", **done) for version, name in enumerate(("one", "two"), 1)]
+    seen.list(*copies)
+    left = [set(looked_up(seen.store))]
+    for version, one in enumerate(copies, 3):
+        seen.sink.apply("DELETED", gone(one, version))
+        left.append(set(looked_up(seen.store)))
+    assert left == [{"gone"}, {"gone"}, set()]
 
 
 def test_nothing_is_made_anew_while_changes_can_be_followed() -> None:

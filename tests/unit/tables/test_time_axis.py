@@ -61,3 +61,8 @@ def test_a_label_that_would_be_cut_is_left_out() -> None:
 @pytest.mark.parametrize(("room", "cells"), [(-1, 1), (0, 1), (1, 1), (2, 2)])
 def test_an_axis_has_as_many_cells_as_there_is_room_for_and_one_at_least(room: int, cells: int) -> None:
     assert axis_at(NOW, 10, room).cells == cells
+
+
+def test_two_days_in_cells_of_an_hour_have_a_label_every_twelve_hours() -> None:
+    midnight = datetime(2026, 11, 15, tzinfo=UTC)
+    assert labels(axis_at(midnight, 60, 40)) == ((0, "Sun 15"), (12, "12:00"), (24, "Mon 16"), (36, "12:00"))
