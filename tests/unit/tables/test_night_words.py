@@ -438,6 +438,9 @@ def test_a_run_without_a_known_end_holds_its_slot_and_a_window_is_not_free_besid
     assert any(render(line, NOW).startswith("All but media done about") for line in words(found))
     kept = window_outlook(told, Window(timedelta(hours=22, minutes=30), timedelta(minutes=10)))
     assert (kept.sure, {run.called for run in kept.perhaps}) == ((), {"media"})
+    lines = night_words(ServerNight("prod", told), NOW, UTC, window=read_window("22:30-22:40"))
+    (line,) = [line for line in lines if line.label == "Window"]
+    assert "".join(phrase.text for phrase in line.phrases).endswith(" perhaps not free: media")
 
 
 @pytest.mark.parametrize(("gap", "ends"), [(0, "03:20"), (60, "03:20"), (61, "03:10")])
