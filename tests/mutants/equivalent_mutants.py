@@ -566,6 +566,12 @@ SAME = (
         "80 to 81",
         "only the order of the actions counts, and the next one has 90",
     ),
+    SameProgram(
+        "core/foretop_core/rules/night/what_if.py",
+        "less = sum(more < timedelta() for more in longer)",
+        "< to <=",
+        "a wait that is as long as before was left out above",
+    ),
 )
 
 

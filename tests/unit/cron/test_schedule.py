@@ -355,3 +355,13 @@ def test_a_month_has_the_days_of_the_calendar(year: int) -> None:
     assert [month_length(year, month) for month in range(1, 13)] == [
         monthrange(year, month)[1] for month in range(1, 13)
     ]
+
+
+@pytest.mark.parametrize("dialect", [Dialect.ROBFIG, Dialect.NETRESEARCH])
+def test_the_last_run_before_the_morning_of_a_change_of_the_clocks_was_by_the_clocks_of_before(
+    dialect: Dialect,
+) -> None:
+    """At 03:00 the clocks of Berlin went back to 02:00: its midnight was two hours before that of UTC."""
+    nightly = parse("CRON_TZ=Europe/Berlin 0 0 * * *", dialect)
+    morning = datetime(2025, 10, 26, 3, 37, tzinfo=UTC)
+    assert nightly.previous(morning) == datetime(2025, 10, 25, 22, 0, tzinfo=UTC)

@@ -159,3 +159,21 @@ def test_sentences_and_columns_have_the_same_units(length: timedelta, words: str
 )
 def test_an_interval_of_one_unit_is_named_by_it_alone(every: timedelta, told: str) -> None:
     assert humanize.interval(every) == told
+
+
+@pytest.mark.parametrize(
+    ("seconds", "told"),
+    [
+        (1, "1 second"),
+        (59, "59 seconds"),
+        (60, "1 minute"),
+        (61, "1 minute and 1 second"),
+        (3599, "59 minutes"),
+        (3600, "1 hour"),
+        (86_399, "23 hours and 59 minutes"),
+        (86_400, "1 day"),
+        (90_000, "1 day and 1 hour"),
+    ],
+)
+def test_a_length_is_told_in_the_largest_unit_that_it_fills(seconds: int, told: str) -> None:
+    assert humanize.duration(timedelta(seconds=seconds)) == told

@@ -482,6 +482,13 @@ def test_a_queue_stalled_with_a_free_slot_for_two_minutes() -> None:
     assert render(found.remedy, NOW).endswith("check its pod and log.")
 
 
+@pytest.mark.parametrize(("ended", "told"), [("02:39:06", ["queue-stalled"]), ("02:39:07", [])])
+def test_a_slot_may_be_free_for_two_minutes_while_one_waits(ended: str, told: list[str]) -> None:
+    first = backup("first", started="02:30:00", ended=ended, created="02:29:00")
+    waits = backup("second", "Queued", created="02:34:00", queuePosition=1, spec={"includedNamespaces": ["a"]})
+    assert codes(location(), first, waits) == told
+
+
 def test_a_stalled_queue_names_the_refused_backup_that_velero_may_still_count() -> None:
     refused = [backup(name, "FailedValidation", created=f"02:3{at}:00") for at, name in enumerate(("old", "new"))]
     waits = backup("next", "Queued", created="02:34:00", queuePosition=1)

@@ -164,6 +164,7 @@ ARGO = [owned("argocd-controller", "2026-11-01T00:00:00Z", "spec", "schedule")]
 def test_a_label_that_velero_copied_makes_argo_cd_prune_backups() -> None:
     (found,) = tracked(INSTANCE, labels=INSTANCE, managedFields=ARGO)
     assert found.what == "Argo CD may prune its backups"
+    assert not render(found.remedy, NOW).startswith("Check that your Argo CD ignores copied marks.")
     assert len(found.related) == 2
     own = {"argocd.argoproj.io/instance": "policies"}
     assert len(tracked(own, labels=own)) == 1
@@ -179,8 +180,10 @@ def test_a_copied_tracking_id_is_only_good_to_know_and_an_owned_backup_is_safe()
 
     owner = [{"kind": "Schedule", "name": "nightly", "uid": "1", "controller": True}]
     for made, grades in ((copy(), [Severity.NOTE]), (copy(ownerReferences=owner), [])):
-        found = triage(assemble([planned, made]), NOW).findings
-        assert [one.severity for one in found if one.code == "backups-tracked"] == grades
+        found = [one for one in triage(assemble([planned, made]), NOW).findings if one.code == "backups-tracked"]
+        assert [one.severity for one in found] == grades
+        told = [render(one.remedy, NOW) for one in found]
+        assert all(remedy.startswith("Check that your Argo CD ignores copied marks.") for remedy in told)
 
 
 @pytest.mark.parametrize(

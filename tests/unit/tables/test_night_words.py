@@ -41,6 +41,7 @@ from foretop_core.tables.timeline.night_words import (
     LaneWords,
     Phrase,
     WordLine,
+    clock,
     day_words,
     joined,
     lane_words,
@@ -994,3 +995,10 @@ def test_the_reason_of_the_longest_wait_names_all_who_are_before_it_or_none() ->
     assert waits(_told("a", "02:55", "03:10")) == [longest, "a holds a slot for 15m"]
     assert waits(_told("a", "03:00", "03:04"), _told("b", "03:04", "03:10")) == [longest, "behind a and b"]
     assert waits(_told("a", "03:00", "03:02")) == [longest], "two minutes are not the reason"
+
+
+def test_a_time_twenty_hours_ahead_or_more_has_its_day() -> None:
+    """Rounded to the minute: from the half of one on it is the next."""
+    twenty = NOW + timedelta(hours=20, seconds=-30)
+    assert clock(twenty - timedelta(seconds=1), NOW, UTC) == "22:41"
+    assert clock(twenty, NOW, UTC) == "Sun 22:41"
