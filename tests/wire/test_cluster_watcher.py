@@ -45,6 +45,7 @@ class WatchedApi(ScriptedApi):
         if "watch" not in request.query:
             answer = await super().handle(request)
             if request.path in self.held:
+                self.news.set()
                 await self.held[request.path].wait()
             return answer
         if isinstance(self.answers.get(request.path), int):
@@ -312,6 +313,26 @@ async def test_a_kind_without_an_answer_says_why_and_when_it_is_tried_again(code
         del api.answers[REVIEWS]
         found.sleeps.end(0.9)
         await found.until(lambda: found.states() == {"schedules": LIVE})
+
+
+@pytest.mark.parametrize("off", [timedelta(days=-3), timedelta(hours=1)])
+@pytest.mark.parametrize("code", [500, 401])
+async def test_a_cluster_that_refuses_at_once_is_lost_since_then_by_the_clock_that_its_answer_tells(
+    code: int, off: timedelta
+) -> None:
+    """Beside a machine that is three days fast it was lost in three days: Triage had no line for it until then."""
+    api = cluster(**{REVIEWS: code})
+    api.held[REVIEWS] = asyncio.Event()
+    async with at_work(api, SCHEDULE) as found:
+        await found.until(lambda: bool(api.reviewed))
+        found.clock.advance(off)
+        api.held[REVIEWS].set()
+        await found.until(lambda: found.sleeps.lengths() == [0.45])
+        found.clock.advance(timedelta(seconds=10))
+        found.sleeps.end(0.45)
+        await found.until(lambda: found.sleeps.lengths() == [0.9])
+        (health,) = found.healths.values()
+        assert health.since == NOW + off
 
 
 async def test_a_later_look_that_fails_leaves_the_health_of_the_watch_as_it_is() -> None:

@@ -18,7 +18,7 @@ from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, WATCHED_NAMES, AccessibleNamespaces
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.connection_errors import Unauthenticated
+from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated
 from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
@@ -236,12 +236,15 @@ class ClusterWatcher:
 
     async def _reach(self, kind: Kind, quiet: bool) -> AccessibleNamespaces:
         """Asks until there is an answer; before the first one the kind has no watch that could say how it is."""
-        backoff, lost = Backoff(self._timing, self.pace.random), self._clock.now()
+        backoff, lost, answered = Backoff(self._timing, self.pace.random), self._clock.now(), False
         while True:
             try:
                 return await self.namespaces.of(kind)
             except Exception as problem:
                 delay = backoff.next()
+                if not answered and isinstance(problem, Unauthenticated | ApiError):
+                    # Only its first answer tells how far this machine's clock is from the server's.
+                    lost, answered = self._clock.now(), True
                 if not quiet:
                     state = WatchState.SIGNED_OUT if isinstance(problem, Unauthenticated) else WatchState.STALE
                     retry_at = self._clock.now() + timedelta(seconds=delay)
