@@ -173,7 +173,7 @@ def test_no_token_is_ever_printed(box: LocalApiServer, config: str, capsys: pyte
     ("arguments", "words"),
     [
         (["get", "schedules", "--kubeconfig", "/no/such"], "Cannot read the kubeconfig /no/such"),
-        (["get", "sails"], "'sails' is not valid for get; use findings, schedules"),
+        (["get", "sails"], "'sails' is not valid for get; use findings, triage, schedules"),
         (["doctor", "--kubeconfig", "/no/such"], "Cannot read the kubeconfig"),
     ],
 )
@@ -307,7 +307,8 @@ def test_a_run_that_velero_has_not_seen_has_one_phase_everywhere(
             (line,) = [one for one in told.splitlines() if "team-shop-carts-" in one]
             assert " New " in line, arguments
             name = next(word for word in line.split() if word.startswith("team-shop-carts-"))
-        assert _said(capsys, "describe", "backup", name, "--kubeconfig", there).startswith(f"{name}: New\n")
+        described = _said(capsys, "describe", "backup", name, "--kubeconfig", there)
+        assert described.startswith(f"Backup openshift-adp/{name}\nNew\n")
 
 
 def test_a_report_on_two_clusters_names_the_cluster_of_every_line(

@@ -103,7 +103,7 @@ def _quoted(char: str) -> str:
 def parse_duration(text: str) -> int:
     """`time.ParseDuration`, in nanoseconds; one of thousands of characters is not looked at."""
     if len(text) > _LONGEST_DURATION:
-        raise _bad_duration("too long for a duration", f"{text[:40]}…")
+        raise _bad_duration("too long for a duration", f"{text[:40]}...")
     negative = text.startswith("-")
     rest = text[1:] if text[:1] in ("-", "+") else text
     if rest == "0":

@@ -65,7 +65,8 @@ async def _describe(kind: Kind, name: str, session_options: SessionOptions, *, d
         state = await judged_state(session)
         findings = _findings((*state.findings, *state.acknowledged), key, state.now(context))
         listed = await _resources(session, context, resource, missing) if details else []
-        _print([*describe(state, key, resource, once=True), *listed, *_related(state, key), *findings])
+        head = paragraph(f"{key.kind} {key.namespace}/{key.name}", bold=True)
+        _print([head, *describe(state, key, resource, once=True), *listed, *_related(state, key), *findings])
         warn(missing)
         return 1 if bad or missing else 0
 
