@@ -171,7 +171,7 @@ def test_restores_run_one_at_a_time_oldest_first() -> None:
     found = queue(runs, now=at(5))
     assert [(entry.run.name, entry.place) for entry in found.items] == [("runs", 1), ("old", 2), ("young", 3)]
     assert names(item(found, "old").blocked_by) == ["runs"]
-    assert str(item(found, "young").hold) == "waits for a slot, behind old"
+    assert str(item(found, "young").hold) == "waits for its turn, after old"
     assert item(found, "runs").running_for == timedelta(minutes=5)
     assert found.concurrency == 1
 
@@ -180,7 +180,7 @@ def test_restores_run_one_at_a_time_however_many_backups_may() -> None:
     found = queue([restore("one", created=1), restore("two", created=2)], now=at(5), concurrency=3)
     assert (found.concurrency, [str(entry.hold) for entry in found.items if entry.hold]) == (
         1,
-        ["waits for a slot, behind one"],
+        ["waits for its turn, after one"],
     )
 
 
