@@ -591,7 +591,9 @@ def test_a_velero_backup_that_the_sync_brought_back_is_not_said_to_be_gone() -> 
         "its Velero backup was gone",
     )
     assert render(found.evidence, NOW) == "Its Velero backup was gone and is there again."
-    assert nonadmin_facts(snapshot(lost, again), lost, NOW).expired_at is None
+    facts = nonadmin_facts(snapshot(lost, again), lost, NOW)
+    assert facts.expired_at is None
+    assert render(facts.why, NOW).startswith("Its Velero backup was gone and is there again: "), "as Triage says it"
 
 
 def test_where_backups_were_not_seen_none_is_said_to_be_gone() -> None:

@@ -48,6 +48,7 @@ __all__ = [
     "nonadmin_facts",
     "own_run",
     "run_steps",
+    "vanished_words",
 ]
 
 
@@ -295,6 +296,11 @@ def _explain(
             assert_never(never)
 
 
+def vanished_words(item: NonAdmin, live: Backup | Restore | None) -> str:
+    """Says of one that the controller has lost its Velero object; the sync may have brought a backup back since."""
+    return f"Its Velero {_noun(item).lower()} {'no longer exists' if live is None else 'was gone and is there again'}"
+
+
 def _explain_making(
     obj: NonAdmin, live: Backup | Restore | None, now: datetime, snapshot: ClusterSnapshot
 ) -> tuple[Text, Text]:
@@ -308,7 +314,7 @@ def _explain_making(
     if obj.is_lost:
         return (
             f"a new {type(obj).__name__}",
-            f"Its Velero {noun} no longer exists: the controller took Accepted back, and it will not run again "
+            f"{vanished_words(obj, live)}: the controller took Accepted back, and it will not run again "
             f"({_said(accepted)}).",
         )
     if accepted is not None and not is_true(accepted):

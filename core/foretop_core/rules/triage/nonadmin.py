@@ -11,7 +11,7 @@ from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestor
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts, NonAdminState, nonadmin_facts
+from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts, NonAdminState, nonadmin_facts, vanished_words
 from foretop_core.rules.lookups import in_order
 from foretop_core.rules.phases import FAULTY, OUTCOMES
 from foretop_core.rules.queue import Positions, disagreement
@@ -107,10 +107,10 @@ def _vanished(snapshot: ClusterSnapshot, facts: NonAdminFacts, since: datetime |
             needs_action=False,
         )
     velero = "backup" if isinstance(item, NonAdminBackup) else "restore"
-    what, evidence = f"its Velero {velero} is gone", f"Its Velero {velero} no longer exists."
+    what, evidence = f"its Velero {velero} is gone", f"{vanished_words(item, facts.run)}."
     remedy = f"Ask the owner in {item.namespace} to create a new one, and find out who deleted the Velero {velero}."
     if facts.run is not None:
-        what, evidence = f"its Velero {velero} was gone", f"Its Velero {velero} was gone and is there again."
+        what = f"its Velero {velero} was gone"
         remedy = f"If it stays {item.phase}, ask the owner in {item.namespace} to create a new one."
     raw = accepted.message if accepted else ""
     return Finding("nonadmin-went-back", Severity.WARNING, snapshot.ref(item), since, what, evidence, remedy, raw=raw)
