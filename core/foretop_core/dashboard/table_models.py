@@ -343,7 +343,7 @@ class TableModel(ABC):
         if self._focus and not self._focus.keeps(*self.home(key, entry)):
             return False
         try:
-            if self._wanted.tests and not self._wanted(self.facets(key, entry)):
+            if self.filter_text and not self._wanted(self.facets(key, entry)):
                 return False
             return not self.faults_only or self._is_fault(key, entry)
         except Exception as problem:

@@ -71,10 +71,10 @@ def test_rows_are_grouped_by_namespace_in_their_own_order(table: SortedRows[Row]
 
 def test_a_group_header_counts_additions_changes_and_deletions(table: SortedRows[Row]) -> None:
     lines = GroupedRows(table, standing)
-    table.put(key("pay", "a"), Row(1, broken=True))
-    table.put(key("ml", "z"), Row(9))
+    table.update({key("pay", "a"): Row(1, broken=True)})
+    table.update({key("ml", "z"): Row(9)})
     table.remove(key("web", "c"))
-    table.put(key("new", "n"), Row(0, broken=True))
+    table.update({key("new", "n"): Row(0, broken=True)})
     assert shown_lines(lines) == ["ml 2", "y", "z", "new 1 1 failed", "n", "pay 2 1 failed", "a", "b"]
     table.filter(small)
     assert shown_lines(lines) == ["new 1 1 failed", "n", "pay 2 1 failed", "a", "b"]
@@ -117,7 +117,7 @@ def test_a_change_recounts_only_its_own_row(rows: int) -> None:
     table.replace((key(f"ns-{number % 50}", f"n{number}"), Row(number)) for number in range(rows))
     lines = GroupedRows(table, asked)
     asked.calls = 0
-    table.put(key("ns-5", "n5"), Row(5, broken=True))
+    table.update({key("ns-5", "n5"): Row(5, broken=True)})
     list(lines.window(0, 40))
     assert asked.calls <= 4
 
@@ -140,7 +140,7 @@ def test_incremental_lines_equal_those_grouped_from_scratch(steps: list[Any]) ->
     for step in steps:
         match step:
             case ("put", space, name, size, broken):
-                table.put(key(space, name), Row(size, broken))
+                table.update({key(space, name): Row(size, broken)})
             case ("remove", space, name):
                 table.remove(key(space, name))
             case ("sort", reverse):

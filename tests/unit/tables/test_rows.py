@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchScope
+from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.rows import SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
+from foretop_core.tables.engine.view import Column
 from foretop_core.tables.resources.runs import BackupsView
 from tests.objects import backup
 from tests.tui.fake_source import CONTEXT, FilledSource
@@ -45,7 +47,7 @@ def names(table: SortedRows[Row]) -> list[str]:
 def test_rows_are_sorted_with_missing_values_last() -> None:
     table = SortedRows[Row](by_size)
     for name, size in (("b", 2), ("none", None), ("a", 1), ("c", 2)):
-        table.put(key(name), Row(size))
+        table.update({key(name): Row(size)})
     assert names(table) == ["a", "b", "c", "none"]
     table.sort(by_size, reverse=True)
     assert names(table) == ["c", "b", "a", "none"]
@@ -53,28 +55,28 @@ def test_rows_are_sorted_with_missing_values_last() -> None:
 
 def test_only_visible_changes_are_reported() -> None:
     table = SortedRows[Row](by_size)
-    table.put(key("a"), Row(1))
-    table.put(key("b"), Row(2))
-    assert table.put(key("b"), Row(2, "new"))
-    assert not table.put(key("b"), Row(2, "new"))
-    assert table.put(key("b"), Row(0, "new"))
+    table.update({key("a"): Row(1)})
+    table.update({key("b"): Row(2)})
+    assert table.update({key("b"): Row(2, "new")})
+    assert not table.update({key("b"): Row(2, "new")})
+    assert table.update({key("b"): Row(0, "new")})
     assert table.remove(key("a"))
     assert not table.remove(key("a"))
 
 
 def test_a_row_that_no_longer_matches_the_filter_is_hidden_but_kept() -> None:
     table = SortedRows[Row](by_size, small)
-    table.put(key("a"), Row(1))
-    assert table.put(key("a"), Row(9))
+    table.update({key("a"): Row(1)})
+    assert table.update({key("a"): Row(9)})
     assert (len(table), table.total, table.index_of(key("a"))) == (0, 1, None)
-    assert not table.put(key("a"), Row(10))
-    assert table.put(key("a"), Row(3))
+    assert not table.update({key("a"): Row(10)})
+    assert table.update({key("a"): Row(3)})
 
 
 def test_the_cursor_follows_its_row_by_key() -> None:
     table = SortedRows[Row](by_size)
     for size in range(10):
-        table.put(key(f"n{size}"), Row(size))
+        table.update({key(f"n{size}"): Row(size)})
     table.remove(key("n3"))
     assert table.index_of(key("n7")) == 6
     assert table.key_at(6) == key("n7")
@@ -141,7 +143,7 @@ def test_one_change_derives_only_one_row(rows: int) -> None:
     table = SortedRows[Row](sort)
     table.replace((key(f"n{number}"), Row(number)) for number in range(rows))
     sort.calls = 0
-    table.put(key("n5"), Row(7))
+    table.update({key("n5"): Row(7)})
     table.remove(key("n6"))
     assert sort.calls == 1
     table.sort(sort, reverse=True)
@@ -184,7 +186,7 @@ def test_incremental_rows_equal_those_sorted_and_filtered_from_scratch(steps: li
         match step:
             case ("put", name, size, note):
                 model[key(name)] = Row(size, note)
-                reported = table.put(key(name), Row(size, note))
+                reported = table.update({key(name): Row(size, note)})
             case ("remove", name):
                 model.pop(key(name), None)
                 reported = table.remove(key(name))
@@ -222,3 +224,14 @@ def test_a_row_that_is_gone_is_not_counted_in_its_state_any_more() -> None:
     source.store.sink(WatchScope(CONTEXT, BACKUP), source.manual).apply("DELETED", backup("bad", "Failed"))
     rows.pump()
     assert rows.marks == {StatusGlyph.HEALTHY: 1, StatusGlyph.BROKEN: 1}
+
+
+def test_a_row_whose_value_fails_to_be_had_comes_last_and_the_others_are_sorted() -> None:
+    view = BackupsView()
+    odd = Column[Backup]("odd", "ODD", lambda entry, _: "", lambda entry: {"b": 2, "c": 1}[entry.name])
+    view.columns = (*view.columns, odd)
+    rows = StoreTableModel(DashboardState(FilledSource([backup(name) for name in "abc"]), lambda: 0.0), view)
+    rows.sort("odd", reverse=False)
+    assert [row_key.name for row_key, _ in rows.table] == ["c", "b", "a"]
+    rows.sort("odd", reverse=True)
+    assert [row_key.name for row_key, _ in rows.table] == ["b", "c", "a"]

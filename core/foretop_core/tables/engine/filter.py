@@ -42,36 +42,32 @@ class FilterableRow(Protocol):
 Test = Callable[[FilterableRow], bool]
 
 
-class _Contains(msgspec.Struct, frozen=True):
-    """The test for a text, in lower case."""
-
-    word: str
-
-    def __call__(self, row: FilterableRow) -> bool:
-        return row.contains(self.word)
-
-
 class Filter(msgspec.Struct, frozen=True):
     """A filter as it was typed, ready to be put to rows; without tests it lets everything through."""
 
     source: str = ""
+    words: tuple[str, ...] = ()
+    """Texts to be found, in lower case."""
     tests: tuple[Test, ...] = ()
+    """Of all other sorts."""
     fields: frozenset[str] = frozenset()
     """Which fields it asks for."""
 
     def __call__(self, row: FilterableRow) -> bool:
+        for word in self.words:
+            if not row.contains(word):
+                return False
         for test in self.tests:  # noqa: SIM110 - `all` costs a generator for every row
             if not test(row):
                 return False
         return True
 
     def __bool__(self) -> bool:
-        return bool(self.tests)
+        return bool(self.words or self.tests)
 
     def narrows(self, other: Filter) -> bool:
         """True if whatever it lets through passes the other one too: a letter was added, for example."""
-        words = [test.word for test in self.tests if isinstance(test, _Contains)]
-        return all(isinstance(test, _Contains) and any(test.word in word for word in words) for test in other.tests)
+        return not other.tests and all(any(old in word for word in self.words) for old in other.words)
 
 
 def parse_filter(text: str, fields: Collection[str] | Mapping[str, str] = (), *, typing: bool = False) -> Filter:
@@ -82,16 +78,19 @@ def parse_filter(text: str, fields: Collection[str] | Mapping[str, str] = (), *,
     a `*` in it; a script means the whole.
     """
     known = _Fields(fields, typing)
-    tests: list[Test] = []
+    terms: list[Test | str] = []
     at = _skip(text, 0)
     while at < len(text):
-        test, at = _term(text, at, known)
-        tests.append(test)
+        term, at = _term(text, at, known)
+        terms.append(term)
         at = _skip(text, at)
-    return Filter(text, tuple(tests), frozenset(known.asked))
+    words = tuple(term for term in terms if isinstance(term, str))
+    tests = tuple(term for term in terms if not isinstance(term, str))
+    return Filter(text, words, tests, frozenset(known.asked))
 
 
-def _term(text: str, at: int, fields: _Fields) -> tuple[Test, int]:
+def _term(text: str, at: int, fields: _Fields) -> tuple[Test | str, int]:
+    """A text to be found, or a test of another sort; where it ends."""
     negated = text[at] == "!"
     word, quoted, end = _word(text, at + negated)
     if not quoted and word in ("-l", "-f"):
@@ -108,9 +107,9 @@ def _term(text: str, at: int, fields: _Fields) -> tuple[Test, int]:
         if not value and end < len(text) and text[end] in _QUOTES:
             value, whole, end = _word(text, end)
         test = fields.test(name, value, whole)
-    else:
-        test = _Contains(word.lower())
-    return (_not(test) if negated else test), end
+        return (_not(test) if negated else test), end
+    wanted = word.lower()
+    return ((lambda row: not row.contains(wanted)) if negated else wanted), end
 
 
 def _option(text: str, option: str, at: int) -> tuple[Test, int]:

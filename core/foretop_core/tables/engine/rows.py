@@ -6,7 +6,7 @@ Those of a view follow the store: only the ones that a change touches are derive
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -98,39 +98,40 @@ class SortedRows(Generic[E]):
     def __iter__(self) -> Iterator[tuple[ObjectRef, E]]:
         return self.window(0, len(self._order))
 
-    def put(self, key: ObjectRef, entry: E) -> bool:
-        """Adds or changes a row; whether a visible one is other than before. An equal entry changes nothing."""
-        before = self._entries.get(key)
-        if before is not None and before == entry:
-            return False
-        if self._keep is not everything and not self._keep(key, entry):
-            gone = self._hide(key)
-            self._entries[key] = entry
-            return gone
-        place = self._place(key, entry)
-        if before is not None and self._places.get(key) == place:
-            self._entries[key] = entry
-            self._stay(key, before, entry)
-            return True
-        self._hide(key)
-        self._entries[key] = entry
-        self._show(key, place)
-        return True
-
     def remove(self, key: ObjectRef) -> bool:
         gone = self._hide(key)
         self._entries.pop(key, None)
         return gone
 
     def update(self, changes: Mapping[ObjectRef, E | None]) -> bool:
-        """Several changes at once, None for a row that goes; many of them cost one new sort of everything."""
+        """Adds and changes rows, and takes those away that are None; whether a visible one is other than before.
+
+        An equal entry changes nothing; many at once cost one new sort of everything.
+        """
         if len(changes) > max(_MANY, len(self._entries) // 4):
             self._update_all(changes)
             return True
         seen = False
+        kept: list[tuple[ObjectRef, E]] = []
         for key, entry in changes.items():
-            seen |= self.remove(key) if entry is None else self.put(key, entry)
-        return seen
+            if entry is None:
+                seen |= self.remove(key)
+            elif self._entries.get(key) == entry:
+                continue
+            elif self._keep is everything or self._keep(key, entry):
+                kept.append((key, entry))
+            else:
+                seen |= self._hide(key)
+                self._entries[key] = entry
+        for (key, entry), place in zip(kept, self._placed(kept), strict=True):
+            if self._places.get(key) == place:
+                before, self._entries[key] = self._entries[key], entry
+                self._stay(key, before, entry)
+            else:
+                self._hide(key)
+                self._entries[key] = entry
+                self._show(key, place)
+        return seen or bool(kept)
 
     def replace(self, entries: Iterable[tuple[ObjectRef, E]]) -> bool:
         """Makes these the rows, touching only what differs."""
@@ -144,16 +145,19 @@ class SortedRows(Generic[E]):
         if not narrows:
             self._arrange()
             return
-        visible = [place for place in self._order if keep(place[-1], self._entries[place[-1]])]
-        self._places = {place[-1]: place for place in visible}
-        self._order = SortedList(visible)
-        self.moves += 1
+        entries = self._entries
+        self._put_in_order([place for place in self._order if keep(place[-1], entries[place[-1]])])
         self._count()
 
     def sort(self, value: Callable[[E], Any], *, reverse: bool = False) -> None:
         self._sort = value
+        self._sort_again(reverse=reverse)
+
+    def _sort_again(self, *, reverse: bool) -> None:
         self._reverse = reverse
-        self._order_anew(self._places)
+        entries, shown = self._entries, self._places
+        rows = entries.items() if len(shown) == len(entries) else [(key, entries[key]) for key in shown]
+        self._put_in_order(self._placed(rows))
 
     def group(self, by: Callable[[ObjectRef], Any] | None, counting: Counting[E] | None) -> None:
         """Keeps rows of one group together, in their order within it; None puts them in one order again."""
@@ -173,14 +177,12 @@ class SortedRows(Generic[E]):
         self._arrange()
 
     def _arrange(self) -> None:
-        keep = self._keep
-        shown = self._entries
-        self._order_anew(shown if keep is everything else [key for key, entry in shown.items() if keep(key, entry)])
+        keep, rows = self._keep, self._entries.items()
+        self._put_in_order(self._placed(rows if keep is everything else [row for row in rows if keep(*row)]))
         self._count()
 
-    def _order_anew(self, shown: Iterable[ObjectRef]) -> None:
-        place, entries = self._place, self._entries
-        self._places = {key: place(key, entries[key]) for key in shown}
+    def _put_in_order(self, places: Iterable[Place]) -> None:
+        self._places = {place[-1]: place for place in places}
         self._order = SortedList(self._places.values())
         self.moves += 1
 
@@ -216,15 +218,25 @@ class SortedRows(Generic[E]):
     def _flip(self, at: int) -> int:
         return len(self._order) - 1 - at if self._reverse else at
 
-    def _place(self, key: ObjectRef, entry: E) -> Place:
-        """The place in the order; a row without a value comes last, whichever way the rows run."""
-        value = self._value(key, entry)
-        place = ((value is None) != self._reverse, value, key)
-        return place if self._group is None else (self._group(key), *place)
+    def _placed(self, rows: Collection[tuple[ObjectRef, E]]) -> list[Place]:
+        """The places of rows in the order; one without a value comes last, whichever way the rows run.
 
-    def _value(self, key: ObjectRef, entry: E) -> Any:
-        """The value that a row is put in order by."""
-        return self._sort(entry)
+        Of all rows at once, for a call more for each is felt where there are 50,000.
+        """
+        reverse = self._reverse
+        places = [
+            ((value is None) != reverse, value, key) for (key, _), value in zip(rows, self._values(rows), strict=True)
+        ]
+        return self._grouped(places)
+
+    def _grouped(self, places: list[Place]) -> list[Place]:
+        group = self._group
+        return places if group is None else [(group(place[-1]), *place) for place in places]
+
+    def _values(self, rows: Collection[tuple[ObjectRef, E]]) -> list[Any]:
+        """The values that rows are put in order by."""
+        sort = self._sort
+        return [sort(entry) for _, entry in rows]
 
 
 class Judged(msgspec.Struct, frozen=True):
@@ -252,7 +264,7 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
         contexts: Iterable[str],
         judge: Callable[[ObjectRef, E | UnreadableRow], Judged] | None = None,
     ) -> None:
-        super().__init__(self._sort_value)
+        super().__init__()
         self._judge = judge
         self._judged: dict[ObjectRef, _Known[E]] = {}
         self._marked: dict[ObjectRef, StatusGlyph] = {}
@@ -279,7 +291,7 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
         """By a column, or with the worst first again."""
         self._is_worst_first = column == WORST_FIRST and self._judge is not None
         self._column = self.view.column(self.view.order if column == WORST_FIRST else column)
-        self.sort(self._sort_value, reverse=reverse)
+        self._sort_again(reverse=reverse)
 
     def judge_again(self, most: int) -> bool:
         """Looks at some rows whose state may have changed with time, in turn; whether one of them has."""
@@ -301,7 +313,8 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
             return False
         self._hide(key)
         self._judged[key] = found
-        self._show(key, self._place(key, entry))
+        (place,) = self._placed(((key, entry),))
+        self._show(key, place)
         return True
 
     def close(self) -> None:
@@ -368,16 +381,24 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
                 found[context] = object()
         return found
 
-    def _place(self, key: ObjectRef, entry: E | UnreadableRow) -> Place:
+    def _placed(self, rows: Collection[tuple[ObjectRef, E | UnreadableRow]]) -> list[Place]:
         if not self._is_worst_first:
-            return super()._place(key, entry)
-        place = (self._reverse, *self._known(key, entry)[2], key)
-        return place if self._group is None else (self._group(key), *place)
+            return super()._placed(rows)
+        reverse, known = self._reverse, self._known
+        return self._grouped([(reverse, *known(key, entry)[2], key) for key, entry in rows])
 
-    def _value(self, key: ObjectRef, entry: E | UnreadableRow) -> Any:
-        value = self._sort(entry)
+    def _values(self, rows: Collection[tuple[ObjectRef, E | UnreadableRow]]) -> list[Any]:
+        """None, which comes last, where there is no value or it fails to be had."""
+        sort = self._column.sort
+        values: list[Any]
+        try:
+            values = [None if isinstance(entry, UnreadableRow) else sort(entry) for _, entry in rows]
+        except Exception:
+            values = [self._value_or_none(entry) for _, entry in rows]
+        if self._judge is None or self.view.starts_worst_first:
+            return values
         # The order of servers is one for each cluster.
-        return value if value is None or self._judge is None or self.view.starts_worst_first else (key.context, value)
+        return [None if value is None else (key.context, value) for (key, _), value in zip(rows, values, strict=True)]
 
     def _known(self, key: ObjectRef, entry: E | UnreadableRow) -> _Known[E]:
         known = self._judged.get(key)
@@ -434,8 +455,7 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
         except Exception:
             return None
 
-    def _sort_value(self, entry: E | UnreadableRow) -> Any:
-        """None, which comes last, where there is no value or it fails to be had."""
+    def _value_or_none(self, entry: E | UnreadableRow) -> Any:
         if isinstance(entry, UnreadableRow):
             return None
         try:

@@ -311,16 +311,13 @@ class View(TableView[E]):
 _KEY_FIELDS = {"context": 0, "namespace": 2, "name": 3}
 
 
-class _RowFacets(Generic[E]):
+class _RowFacets(msgspec.Struct, Generic[E], frozen=True):
     """Made once for every row that a filter looks at, so it is kept light."""
 
-    __slots__ = ("entry", "key", "render_context_of", "view")
-
-    def __init__(self, view: View[E], key: ObjectRef, entry: E, render_context_of: RenderContextOf | None) -> None:
-        self.view = view
-        self.key = key
-        self.entry = entry
-        self.render_context_of = render_context_of
+    view: View[E]
+    key: ObjectRef
+    entry: E
+    render_context_of: RenderContextOf | None
 
     def text(self) -> str:
         context, _, namespace, name = self.key
@@ -330,7 +327,8 @@ class _RowFacets(Generic[E]):
 
     def contains(self, word: str) -> bool:
         """Mostly a name is typed: what has it there needs no other texts."""
-        return word in self.key.name or word in self.key.namespace or word in self.text()
+        _, _, namespace, name = self.key
+        return word in name or word in namespace or word in self.text()
 
     def field(self, name: str) -> str:
         if name == "namespace":
