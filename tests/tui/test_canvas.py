@@ -62,7 +62,7 @@ def _whole(strips: list[Strip]) -> LayoutUpdate:
     return LayoutUpdate([[strip] for strip in strips], Region(0, 0, COLUMNS, LINES))
 
 
-@few_or_many(25, 100, _lines, st.lists(st.tuples(_lines, _touched), max_size=4))
+@few_or_many(10, 100, _lines, st.lists(st.tuples(_lines, _touched), max_size=4))
 def test_whatever_is_shown_one_after_the_other_looks_as_if_written_in_full(
     first: list[list[tuple[str, Style]]],
     then: list[tuple[list[list[tuple[str, Style]]], set[int]]],

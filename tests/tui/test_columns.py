@@ -124,6 +124,7 @@ async def test_a_paused_schedule_without_room_for_its_next_run_says_paused_and_n
         assert "paused" in next(line for line in shown.lines if " reports " in line)
 
 
+@pytest.mark.sweep
 async def test_the_column_that_a_person_sorts_by_has_its_arrow_however_narrow_it_is() -> None:
     async with screen() as shown:
         for tab in (tab for tab in TABS if tab.view):

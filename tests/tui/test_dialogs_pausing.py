@@ -64,6 +64,7 @@ async def test_the_last_field_tells_that_enter_leads_to_the_action_and_tab_does_
         await at.see("enter confirm · left/shift+tab back")
 
 
+@pytest.mark.sweep
 async def test_only_the_last_field_tells_that_enter_leads_to_the_action(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,6 +134,7 @@ async def test_every_way_out_sends_nothing(tmp_path: Path, monkeypatch: pytest.M
         assert at.writes == []
 
 
+@pytest.mark.sweep
 async def test_leaving_without_doing_it_says_that_nothing_was_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

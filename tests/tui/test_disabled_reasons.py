@@ -49,8 +49,8 @@ def test_the_palette_offers_what_needs_no_object_on_every_page_without_a_key_tha
     ("command", "seen", "page"),
     [
         ("create-schedule", "A schedule needs a name", "schedules"),
-        ("collisions", "Starting in the same minute", "calendar"),
-        ("spread", "Looking for minutes", "calendar"),
+        pytest.param("collisions", "Starting in the same minute", "calendar", marks=pytest.mark.sweep),
+        pytest.param("spread", "Looking for minutes", "calendar", marks=pytest.mark.sweep),
     ],
 )
 async def test_what_needs_no_object_leads_to_its_page_from_every_other(

@@ -134,7 +134,12 @@ async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_cop
     ("key", "consequence", "written"),
     [
         ("r", " items of namespace ledger as of 01:50:03Z", "is created from ledger-hourly-"),
-        ("D", "foretop compares it with the backup, asks you, and deletes it.", "are created"),
+        pytest.param(
+            "D",
+            "foretop compares it with the backup, asks you, and deletes it.",
+            "are created",
+            marks=pytest.mark.sweep,
+        ),
     ],
 )
 async def test_warnings_consequence_and_what_is_written_are_in_sight_at_80_columns(

@@ -230,7 +230,7 @@ async def test_what_ended_well_is_drawn_as_long_as_it_took_against_the_longest_t
         assert any(re.search(r" bad .* Failed ", line) for line in shown.lines)
 
 
-_EDGES = (80, 119, 120, 200)
+_EDGES = (80, 120)
 _SIZES = (80, 100, 119, 120, 140, 160, 200)
 _NAMED = ("name", "subject", "backup", "namespace")
 

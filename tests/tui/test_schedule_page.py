@@ -152,6 +152,7 @@ async def test_below_a_wide_chart_stands_each_new_day() -> None:
             assert below.strip() == (days or "F failed"), "all of one day, or no room for the second one"
 
 
+@pytest.mark.sweep
 async def test_every_key_that_a_schedule_s_page_names_works_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

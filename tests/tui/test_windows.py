@@ -64,6 +64,7 @@ async def test_the_key_of_a_window_is_told_for_its_own_schedules_alone(
         assert "U resume window" not in at.shown.footer
 
 
+@pytest.mark.sweep
 async def test_a_window_is_resumed_by_name_from_any_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
         change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
@@ -88,6 +89,7 @@ async def test_a_window_is_changed_as_a_whole_from_the_list_of_them(
         await at.see("─ Change the pause of 2 schedules in ")
 
 
+@pytest.mark.sweep
 async def test_beside_a_finding_about_the_server_the_key_resumes_the_only_window(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,7 +31,7 @@ def split(body: bytes, cuts: list[int]) -> tuple[list[Any], str | None]:
     return [json.loads(bytes(raw)) for raw in [*found, *(last.items or [])]], last.metadata.resource_version
 
 
-@few_or_many(15, 300, st.lists(OBJECTS, max_size=6), st.booleans(), st.data())
+@few_or_many(5, 300, st.lists(OBJECTS, max_size=6), st.booleans(), st.data())
 def test_the_objects_of_a_list_do_not_depend_on_how_it_is_cut(
     objects: list[Any], is_meta_first: bool, data: st.DataObject
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 from tests.mutants.called_map import ROOT
 from tests.mutants.equivalent_mutants import SAME, is_same
 from tests.mutants.live_functions import LiveFunctions
@@ -54,6 +56,7 @@ def test_the_readers_of_a_constant_are_the_functions_that_name_it() -> None:
     assert functions_that_name(SOURCE, 9) == (), "a field, and not a constant of the module"
 
 
+@pytest.mark.sweep
 def test_what_counts_as_the_same_program_is_still_in_the_source() -> None:
     for one in SAME:
         assert one.reason

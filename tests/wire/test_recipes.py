@@ -19,6 +19,8 @@ import pytest
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.command_fixtures import OBJECTS
 
+# Each step is a process of its own in a copy of the tree.
+pytestmark = pytest.mark.sweep
 _ROOT = Path(__file__).parents[2]
 _RECIPES = (_ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 _LOCATION = {
@@ -226,7 +228,6 @@ def told(copy: Copy) -> Told:
     return {**msgspec.json.decode(done.stdout, type=dict[str, tuple[int, str]]), "labels": (0, str(labelled))}
 
 
-@pytest.mark.sweep
 def test_a_column_is_an_entry_among_the_columns(told: Told) -> None:
     code, out = told["column"]
     assert code == 0, out
@@ -266,10 +267,8 @@ def test_a_dialect_is_a_grammar_and_the_releases_that_have_it(told: Told) -> Non
             "",
             "action label-backup has no dialog: neither in its record nor a class LabelBackupDialog",
         ),
-        pytest.param(
-            "    999,\n", "    10,\n", "actions label-backup and pause both have the place 10", marks=pytest.mark.sweep
-        ),
-        pytest.param('"f9"', '"r"', "restore and label-backup are both on r", marks=pytest.mark.sweep),
+        ("    999,\n", "    10,\n", "actions label-backup and pause both have the place 10"),
+        ('"f9"', '"r"', "restore and label-backup are both on r"),
     ],
 )
 def test_a_record_that_is_not_whole_is_one_line(told: Told, copy: Copy, given: str, wrong: str, why: str) -> None:

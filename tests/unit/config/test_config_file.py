@@ -17,6 +17,7 @@ from foretop_core.config.settings import ContextSettings, Settings, ThresholdSet
 from foretop_core.pages import PAGES
 from foretop_core.rules.triage import Thresholds
 from foretop_core.tables.engine.status_glyphs import Tone
+from tests.examples import sampled
 
 _GOOD = "warmUpMinutes: 15\n"
 """A setting that must be used whatever else is wrong."""
@@ -173,7 +174,10 @@ def test_the_environment_can_only_add_protection(value: str, read_only: bool, tm
     assert read_config(environ).settings.read_only is (value == "1")
 
 
-@pytest.mark.parametrize("shape", ["unknown{}: 1\n", "theme: a{}\n", "keys: {{ x{}: y }}\n", "pages{}:\n  a: [1]\n"])
+_MISTAKES = ("unknown{}: 1\n", "theme: a{}\n", "keys: {{ x{}: y }}\n", "pages{}:\n  a: [1]\n")
+
+
+@pytest.mark.parametrize("shape", sampled(_MISTAKES, *_MISTAKES[:2]))
 def test_many_mistakes_cost_no_more_than_their_lines(
     shape: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -91,6 +91,7 @@ def test_our_own_signs_are_measured_without_loading_the_library(monkeypatch: pyt
     assert {width(sign.value) for sign in StatusGlyph} == {1}
 
 
+@pytest.mark.sweep
 def test_every_code_point_takes_the_cells_that_rich_draws_it_in() -> None:
     """Planes 0 and 1 and the tags one by one, 2 and 3 by the row; all rows of the other planes are in the sweep."""
     drawn = _drawn_by_rich()
@@ -113,6 +114,7 @@ def test_characters_not_measured_as_in_rich_are_escaped() -> None:
         assert width(shown) == cell_len(shown) == len(shown) > 1
 
 
+@pytest.mark.sweep
 def test_every_character_before_a_variation_selector_takes_the_cells_that_rich_draws() -> None:
     bases = [chr(code) for code in range(0x20, 0x3300)] + [chr(code) for code in range(0x1F000, 0x1FB00)]
     sequences = (base + selector for base in bases for selector in "\ufe0e\ufe0f")
