@@ -20,7 +20,6 @@ from foretop_core.models import (
     DeleteBackupRequest,
     Namespace,
     NonAdminBackup,
-    NonAdminBackupStorageLocation,
     NonAdminBackupStorageLocationRequest,
     NonAdminRestore,
     Pod,
@@ -132,7 +131,6 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     movements: tuple[DataMovement, ...] = ()
     nabs: tuple[NonAdminBackup, ...] = ()
     nars: tuple[NonAdminRestore, ...] = ()
-    nabsls: tuple[NonAdminBackupStorageLocation, ...] = ()
     storage_requests: tuple[NonAdminBackupStorageLocationRequest, ...] = ()
     prescaled: tuple[PreScaledCronJob, ...] = ()
     cron_jobs: tuple[CronJob, ...] = ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -27,7 +26,7 @@ from foretop_core.dashboard.night_player import NightPlayer
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
-from foretop_core.models import Backup, Schedule
+from foretop_core.models import Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.collisions import Meeting, drifting, meetings
@@ -99,8 +98,6 @@ class CalendarPage(FilterablePage):
         self.timeline: TimelineModel | None = None
         self.player: NightPlayer | None = None
         self._problem = ""
-        self._lengths: dict[ObjectRef, tuple[int, Backup | None, timedelta | None]] = {}
-        """Of each schedule how many backups it has, the newest, and how long they usually take."""
         self._words_of: tuple[object, ...] = ()
         self._words: tuple[WordLine, ...] = ()
 
@@ -129,7 +126,6 @@ class CalendarPage(FilterablePage):
             self.pulse,
             lambda problem: self.app.notify(problem, severity="warning"),
         )
-        self.lanes.length_of = self._length_of
         self.lanes.obstacles_of = self._obstacles_of
         self.lanes.told_runs = lambda night, key: night.told_runs(key, state.render_context(key.context))
         self.lanes.load_now = self._load_now
@@ -282,10 +278,10 @@ class CalendarPage(FilterablePage):
     def _usual(self, key: ObjectRef, state: DashboardState) -> str:
         """`1h52m over 10 runs; the last took 2h4m`."""
         schedule = state.store.get(key)
-        length = self._length_of(key)
-        if length is None or not isinstance(schedule, Schedule):
+        runs = state.store.snapshot(key.context).runs(schedule) if isinstance(schedule, Schedule) else ()
+        length = usual_length(runs)
+        if length is None:
             return ""
-        runs = state.store.snapshot(key.context).runs(schedule)
         last = next((took for run in runs if (took := run_length(run)) is not None), None)
         said = f"; the last took {times.took(last)}" if last is not None else ""
         return f"{times.took(length)} over {count(usual_sample(runs), 'run')}{said}"
@@ -302,17 +298,6 @@ class CalendarPage(FilterablePage):
         render = self.state.render_context(server[0])
         busy = render.server(server[1]).busy
         return CellLoad(busy, busy, len(render.line(server[1]).backups.waiting))
-
-    def _length_of(self, key: ObjectRef) -> timedelta | None:
-        """Worked out again when the schedule has another backup."""
-        schedule = self.state.store.get(key) if self.state is not None else None
-        if self.state is None or not isinstance(schedule, Schedule):
-            return None
-        runs = self.state.store.snapshot(key.context).runs(schedule)
-        known = self._lengths.get(key)
-        if known is None or known[0] != len(runs) or (runs and known[1] is not runs[0]):
-            known = self._lengths[key] = (len(runs), runs[0] if runs else None, usual_length(runs))
-        return known[2]
 
     # What keys do here
 

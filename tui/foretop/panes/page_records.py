@@ -65,8 +65,6 @@ _PROGRESS = (
 _LARGE = Sign("██▍▋▉──", "how much of its items, or of its volumes, is done")
 _RESTORE = Sign(RESTORE_GLYPH, "before a name: a restore, not a backup")
 _TOOK = Sign("▆▆", "how long it took against the longest in sight, on a large terminal")
-_ANY_LINES = 0
-"""For a page whose rows say too little without the pane."""
 
 
 class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,8 +76,6 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     """What the pane says of a row; a page with a table has it."""
     empty: str | Callable[[DashboardState], list[Line]] = "None."
     """What to say where there are no rows though all was seen."""
-    least_with_pane: int = 12
-    """Lines of the page from which on it has a pane below its table."""
     pane_grows: bool = False
     """Whether the pane below the table takes all lines that its rows leave free, for rows that seldom come and go.
 
@@ -182,7 +178,6 @@ _RECORDS = (
         groups=(("Do",), ("Since", "Hits"), ("Raw",)),
         tells=_pane("triage_pane:finding_pane"),
         empty=_pane("triage_pane:calm"),
-        least_with_pane=_ANY_LINES,
         pane_grows=True,
         shows_keys=True,
         named_keys=lambda finding: keys_in(finding.remedy),
@@ -321,7 +316,6 @@ _RECORDS = (
         pane_grows=True,
         tells=_pane("storage_pane:place_pane"),
         empty="No storage locations. Velero needs one to write to: velero backup-location create, or OADP's DPA.",
-        least_with_pane=_ANY_LINES,
         signs=_status(
             healthy="available",
             broken="unavailable",

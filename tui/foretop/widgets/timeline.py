@@ -116,8 +116,6 @@ class Timeline(Widget, can_focus=True):
         """A stretch of the day that is to be kept free."""
         self.names: dict[str, str] = {}
         """What goes before a name to tell clusters apart."""
-        self.length_of: Callable[[ObjectRef], timedelta | None] = lambda _: None
-        """How long the runs of a schedule usually take."""
         self.obstacles_of: Callable[[ObjectRef], LaneObstacles] = lambda _: NO_OBSTACLES
         """What keeps its runs from being made."""
         self.told_runs: Callable[[ServerNight, ObjectRef], tuple[ForeseenRun, ...]] = lambda night, key: ()
