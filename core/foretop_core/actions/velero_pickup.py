@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from datetime import datetime
+from functools import partial
+from typing import TypeVar
 
 import msgspec
 
-from foretop_core.actions.plans import PlanStep
+from foretop_core.actions.action_record import Follow
 from foretop_core.models import Backup, Resource, Restore, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, SCHEDULE
 from foretop_core.rules import humanize
-from foretop_core.rules.forecast import blocker, invalid
+from foretop_core.rules.facts.schedule_facts import LastingFacts
+from foretop_core.rules.forecast import blocker
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.store import Store
 
+R = TypeVar("R", bound=Resource)
 PICKED_UP_WITHIN = 120.0
 """Seconds; Velero looks at a change within milliseconds, and once a minute in any case."""
 NAMED_WITHIN = 5.0
@@ -80,23 +84,21 @@ async def follow_write(
 def unpause_probe(before: Schedule, before_runs: tuple[str, ...], *, was_due: bool, skips: bool) -> Probe:
     """Velero has looked at an unpaused schedule: lastSkipped is set, a backup is named, or there was nothing to do."""
     nothing_due = not was_due and not skips
-    place = (before.namespace, before.name)
 
     def probe(snapshot: ClusterSnapshot) -> ProgressReport:
-        now = next((one for one in snapshot.schedules if (one.namespace, one.name) == place), None)
+        now = _named(snapshot.schedules, before.namespace, before.name)
         if now is None:
             return ProgressReport(f"{before.name} was deleted in the meantime", done=True, well=False)
         if now.spec.paused:
             return ProgressReport(f"{before.name} is still paused")
         if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
             return _skipped(snapshot, now, now.status.last_skipped, was_due=was_due)
-        new = [run for run in snapshot.backups_by_schedule.get(place, ()) if run.name not in before_runs]
-        if new:
-            return ProgressReport(f"Velero picked it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
+        if (new := _new_run(snapshot, before, before_runs)) is not None:
+            return ProgressReport(f"Velero picked it up, backup {new.name} ({new.phase or 'New'})", done=True)
         if now.status.last_backup and now.status.last_backup != before.status.last_backup:
             made = f"Velero picked it up {_clock(now.status.last_backup)}, a backup was made"
             return ProgressReport(made, done=True, may_say_more=True)
-        if not nothing_due and (held := blocker(now, snapshot.backups_by_schedule.get(place, ()))) is not None:
+        if not nothing_due and (held := blocker(now, snapshot.labelled_runs(now))) is not None:
             return ProgressReport(f"one backup starts when {held.name} has ended", done=True)
         return _without_a_run(snapshot, now, nothing_due)
 
@@ -107,7 +109,7 @@ def schedule_probe(namespace: str, name: str) -> Probe:
     """Velero has judged a new schedule."""
 
     def probe(snapshot: ClusterSnapshot) -> ProgressReport:
-        made = next((one for one in snapshot.schedules if (one.namespace, one.name) == (namespace, name)), None)
+        made = _named(snapshot.schedules, namespace, name)
         if made is None:
             return ProgressReport(f"{name} is not visible yet")
         if made.spec.paused:
@@ -123,10 +125,9 @@ def schedule_probe(namespace: str, name: str) -> Probe:
 
 def edit_probe(before: Schedule, before_runs: tuple[str, ...], *, was_due: bool, starts_or_skips: bool) -> Probe:
     """Velero has looked at an edited schedule; where nothing is due, it leaves no trace of that."""
-    place = (before.namespace, before.name)
 
     def probe(snapshot: ClusterSnapshot) -> ProgressReport:
-        now = next((one for one in snapshot.schedules if (one.namespace, one.name) == place), None)
+        now = _named(snapshot.schedules, before.namespace, before.name)
         if now is None:
             return ProgressReport(f"{before.name} was deleted in the meantime", done=True, well=False)
         if now.spec == before.spec:
@@ -137,9 +138,8 @@ def edit_probe(before: Schedule, before_runs: tuple[str, ...], *, was_due: bool,
             return ProgressReport(f"Velero refuses it: {'; '.join(now.status.validation_errors)}", True, False)
         if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
             return _skipped(snapshot, now, now.status.last_skipped, was_due=was_due)
-        new = [run for run in snapshot.backups_by_schedule.get(place, ()) if run.name not in before_runs]
-        if new:
-            return ProgressReport(f"Velero picked it up, backup {new[-1].name} ({new[-1].phase or 'New'})", done=True)
+        if (new := _new_run(snapshot, before, before_runs)) is not None:
+            return ProgressReport(f"Velero picked it up, backup {new.name} ({new.phase or 'New'})", done=True)
         if now.phase != before.phase:
             return ProgressReport(f"Velero picked it up: {now.phase}", done=True)
         if starts_or_skips or now.phase == "FailedValidation":
@@ -153,8 +153,8 @@ def run_probe(kind: type[Backup] | type[Restore], namespace: str, name: str, to_
     """A backup or restore until Velero has begun with it, or to its end."""
 
     def probe(snapshot: ClusterSnapshot) -> ProgressReport:
-        runs = snapshot.backups if kind is Backup else snapshot.restores
-        mine = next((one for one in runs if (one.namespace, one.name) == (namespace, name)), None)
+        runs: tuple[Backup | Restore, ...] = snapshot.backups if kind is Backup else snapshot.restores
+        mine = _named(runs, namespace, name)
         if mine is None:
             return ProgressReport(f"{name} is not visible yet")
         if not mine.phase:
@@ -174,7 +174,7 @@ def deletion_probe(namespace: str, name: str) -> Probe:
         errors = [text for one in asked for text in one.status.errors]
         if errors:
             return ProgressReport(f"{name} could not be deleted: {'; '.join(errors)}", done=True, well=False)
-        if not any((one.namespace, one.name) == (namespace, name) for one in snapshot.backups):
+        if _named(snapshot.backups, namespace, name) is None:
             return ProgressReport(f"{name} is deleted, with its data", done=True)
         phase = asked[-1].phase if asked else ""
         return ProgressReport(f"{name} waits for Velero" if not phase else f"deletion of {name}: {phase}")
@@ -186,7 +186,7 @@ def restore_deletion_probe(namespace: str, name: str) -> Probe:
     """A Restore on its way out: Velero first removes its log and results from storage."""
 
     def probe(snapshot: ClusterSnapshot) -> ProgressReport:
-        if any((one.namespace, one.name) == (namespace, name) for one in snapshot.restores):
+        if _named(snapshot.restores, namespace, name) is not None:
             return ProgressReport(f"{name} waits for Velero to remove its log and results")
         return ProgressReport(f"{name} is deleted", done=True)
 
@@ -197,10 +197,7 @@ def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
     """A NAB or NAR on its way out."""
 
     def probe(snapshot: ClusterSnapshot) -> ProgressReport:
-        items = (*snapshot.nabs, *snapshot.nars)
-        mine = next(
-            (one for one in items if (type(one).__name__, one.namespace, one.name) == (kind, namespace, name)), None
-        )
+        mine = _named(snapshot.nabs if kind == NAB.name else snapshot.nars, namespace, name)
         if mine is None:
             return ProgressReport(f"{name} is deleted", done=True)
         deleting = mine.condition("Deleting")
@@ -210,10 +207,18 @@ def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
     return probe
 
 
+def _named(items: Iterable[R], namespace: str, name: str) -> R | None:
+    return next((one for one in items if (one.namespace, one.name) == (namespace, name)), None)
+
+
+def _new_run(snapshot: ClusterSnapshot, before: Schedule, before_runs: tuple[str, ...]) -> Backup | None:
+    """The last backup of a schedule that was not there before."""
+    new = [run for run in snapshot.labelled_runs(before) if run.name not in before_runs]
+    return new[-1] if new else None
+
+
 def _refusal(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
-    """Why its server refuses a schedule; "" where it does not in every reading that is possible."""
-    found = [invalid(schedule, reading.dialect) for reading in snapshot.readings(schedule)]
-    return found[-1] if all(found) else ""
+    return LastingFacts(schedule, None, snapshot.readings(schedule)).invalid
 
 
 def _skipped(snapshot: ClusterSnapshot, now: Schedule, at: datetime, *, was_due: bool) -> ProgressReport:
@@ -246,36 +251,19 @@ def _clock(at: datetime) -> str:
     return f"{at:%H:%M:%SZ}"
 
 
-# The same, as the records of actions name them: from before the write
+# The same, as the records of actions name them
 
 
-def follow_new_schedule(_snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime) -> Probe:
-    return schedule_probe(step.target.namespace, step.target.name)
+def by_name(make: Callable[[str, str], Probe]) -> Follow:
+    """Follows a write by the namespace and name of its object alone, whatever was there before it."""
+    return lambda _snapshot, _before, step, _at: make(step.target.namespace, step.target.name)
 
 
-def follow_backup(_snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime) -> Probe:
-    """Until Velero has begun with it."""
-    return run_probe(Backup, step.target.namespace, step.target.name, to_the_end=False)
-
-
-def follow_restore(_snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime) -> Probe:
-    """To its end."""
-    return run_probe(Restore, step.target.namespace, step.target.name, to_the_end=True)
-
-
-def follow_backup_deletion(
-    _snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime
-) -> Probe:
-    return deletion_probe(step.target.namespace, step.target.name)
-
-
-def follow_restore_deletion(
-    _snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime
-) -> Probe:
-    return restore_deletion_probe(step.target.namespace, step.target.name)
-
-
-def follow_nonadmin_deletion(
-    _snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime
-) -> Probe:
-    return nonadmin_deletion_probe(step.target.kind, step.target.namespace, step.target.name)
+follow_new_schedule = by_name(schedule_probe)
+follow_backup = by_name(partial(run_probe, Backup, to_the_end=False))
+follow_backup_to_the_end = by_name(partial(run_probe, Backup, to_the_end=True))
+follow_restore = by_name(partial(run_probe, Restore, to_the_end=True))
+follow_backup_deletion = by_name(deletion_probe)
+follow_restore_deletion = by_name(restore_deletion_probe)
+follow_nab_deletion = by_name(partial(nonadmin_deletion_probe, NAB.name))
+follow_nar_deletion = by_name(partial(nonadmin_deletion_probe, NAR.name))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore
 from foretop_core.models.kinds import NAB, NAR
@@ -15,7 +15,6 @@ from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.indexes import Indexes, day_of
 
-K = TypeVar("K")
 R = TypeVar("R", bound=Resource)
 
 
@@ -98,16 +97,6 @@ class Lookups:
     def queued_nonadmin(self) -> tuple[NonAdmin, ...]:
         """NABs and NARs that report a position in the queue."""
         return in_order(self._indexes.queued_nonadmin.get(self._context))
-
-
-class Keyed(Generic[K, R]):
-    """A mapping that is looked up key by key."""
-
-    def __init__(self, find: Callable[[K], tuple[R, ...]]) -> None:
-        self._find = find
-
-    def get(self, key: K, default: tuple[R, ...] = ()) -> tuple[R, ...]:
-        return self._find(key) or default
 
 
 def own_run(labelled: Iterable[R], name: str) -> R | None:

@@ -34,7 +34,7 @@ from foretop_core.rules.behaviour_evidence import behaviour
 from foretop_core.rules.cron_dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
 from foretop_core.rules.heartbeat import Heartbeat, LifeSign, beat_second, heartbeat, signs_in
 from foretop_core.rules.indexes import Indexes
-from foretop_core.rules.lookups import Keyed, Lookups, own_run
+from foretop_core.rules.lookups import Lookups, own_run
 from foretop_core.rules.phases import QUEUE_PHASES, WAITING
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.queue.node_limits import Limits, NodeAgentLimits
@@ -236,8 +236,12 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         key = (schedule.namespace, schedule.name)
         found = self._runs.get(key)
         if found is None:
-            found = self._runs[key] = history(schedule, self.backups_by_schedule.get(key, ()))
+            found = self._runs[key] = history(schedule, self.labelled_runs(schedule))
         return found
+
+    def labelled_runs(self, schedule: Schedule) -> tuple[Backup, ...]:
+        """Also those of an earlier schedule of the same name: Velero goes by the label."""
+        return self.lookups.backups_of_schedule(schedule.namespace, schedule.name)
 
     def location(self, namespace: str, name: str) -> BackupStorageLocation | None:
         """The storage location of that name, or the server's default where no name is given."""
@@ -275,10 +279,6 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def schedules_by_namespace(self) -> Mapping[str, tuple[Schedule, ...]]:
         return _by_namespace(self.schedules)
-
-    @cached_property
-    def backups_by_schedule(self) -> Keyed[tuple[str, str], Backup]:
-        return Keyed(lambda key: self.lookups.backups_of_schedule(*key))
 
     @cached_property
     def backups_by_namespace(self) -> Mapping[str, tuple[Backup, ...]]:

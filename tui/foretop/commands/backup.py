@@ -20,7 +20,6 @@ from foretop.commands.write_command import (
     verb_of,
     wait_option,
 )
-from foretop_core.actions import velero_pickup
 from foretop_core.actions.planners.backups import (
     BACK_UP_NOW,
     CANCEL_MOVEMENTS,
@@ -29,10 +28,10 @@ from foretop_core.actions.planners.backups import (
     plan_run_again,
 )
 from foretop_core.actions.planners.lifetimes import EXTEND_BACKUP, NewLifetime, plan_extend
-from foretop_core.actions.plans import Plan, PlanStep, chosen
+from foretop_core.actions.plans import Plan, chosen
 from foretop_core.actions.unwatched_reads import movements_of
 from foretop_core.actions.validation import days_in_hours, go_duration
-from foretop_core.models import Backup, Resource
+from foretop_core.actions.velero_pickup import follow_backup_to_the_end
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -78,15 +77,9 @@ async def create(
     if from_schedule is not None:
         schedule = select_one(at.snapshot, SCHEDULE, at.snapshot.schedules, from_schedule)
         planner = chosen(plan_back_up_now, name=name, labels=labels)
-        return await at.run(planner, [schedule], follow=_follow_to_the_end, to_the_end=True)
+        return await at.run(planner, [schedule], follow=follow_backup_to_the_end, to_the_end=True)
     backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, same_as or "")
-    return await at.run(plan_run_again, [backup], follow=_follow_to_the_end, to_the_end=True)
-
-
-def _follow_to_the_end(
-    _snapshot: ClusterSnapshot, _before: Resource | None, step: PlanStep, _at: datetime
-) -> velero_pickup.Probe:
-    return velero_pickup.run_probe(Backup, step.target.namespace, step.target.name, to_the_end=True)
+    return await at.run(plan_run_again, [backup], follow=follow_backup_to_the_end, to_the_end=True)
 
 
 @verb_of(command, CANCEL_MOVEMENTS)

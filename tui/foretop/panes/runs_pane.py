@@ -94,7 +94,7 @@ def _data(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
 def _usual_length(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     """How long the runs of its schedule usually take; nothing for a run of no schedule, or of a new one."""
     owner = (run.namespace, run.schedule_name) if isinstance(run, Backup) else None
-    usual = usual_length(render.snapshot.backups_by_schedule.get(owner, ())) if owner else None
+    usual = usual_length(render.snapshot.lookups.backups_of_schedule(*owner)) if owner else None
     return (paragraph(humanize.duration(usual), label="Usual"),) if usual else ()
 
 

@@ -218,7 +218,7 @@ def _last_backups(snapshot: ClusterSnapshot) -> list[Line]:
     ends = ((end, run) for run in snapshot.backups if (end := run.status.completion_timestamp) is not None)
     last = [run for _, run in nlargest(_LAST_BACKUPS, ends, key=lambda found: found[0])][::-1]
     owners = {(run.namespace, run.schedule_name) for run in last}
-    usual = {owner: usual_length(snapshot.backups_by_schedule.get(owner, ())) for owner in owners}
+    usual = {owner: usual_length(snapshot.lookups.backups_of_schedule(*owner)) for owner in owners}
     marks = "".join(
         run_marks(((run_letter(run), run_length(run)),), usual[run.namespace, run.schedule_name]) for run in last
     )

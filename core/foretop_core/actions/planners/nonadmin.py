@@ -9,7 +9,7 @@ from typing import Literal
 from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, ChoiceField, CommandLine, DialogSpec
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import delete_step, patch_step
-from foretop_core.actions.velero_pickup import follow_nonadmin_deletion
+from foretop_core.actions.velero_pickup import follow_nab_deletion, follow_nar_deletion
 from foretop_core.errors import BadInput
 from foretop_core.models import NonAdminBackup, NonAdminBackupStorageLocationRequest, NonAdminRestore
 from foretop_core.models.kinds import NAB, NABSL_REQUEST, NAR, RequiredPermission
@@ -144,7 +144,7 @@ DELETE_NAB = ActionRecord(
             ),
         ),
     ),
-    follow=follow_nonadmin_deletion,
+    follow=follow_nab_deletion,
     commands=(CommandLine("nab delete", "foretop nab delete team-pay/ledger"),),
     purpose="delete NABs",
 )
@@ -161,7 +161,7 @@ DELETE_NAR = ActionRecord(
     short="delete",
     footer=LATE,
     dialog=DialogSpec("Delete NAR {}", "Delete", ("Delete NAR {}", "Delete {}"), "NAR"),
-    follow=follow_nonadmin_deletion,
+    follow=follow_nar_deletion,
     commands=(
         CommandLine(
             "nar delete",

@@ -197,7 +197,7 @@ def follow_unpause(snapshot: ClusterSnapshot, before: Resource | None, step: Pla
     """Follows an unpausing by what it wrote; `snapshot` and `before` are of the time before it."""
     if not isinstance(before, Schedule):
         return None
-    runs = snapshot.backups_by_schedule.get((before.namespace, before.name), ())
+    runs = snapshot.labelled_runs(before)
     written = step.write.body["spec"].get("skipImmediately")
     return unpause_probe(
         before,

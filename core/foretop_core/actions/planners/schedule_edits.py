@@ -132,7 +132,7 @@ def follow_edit(
     if not isinstance(before, Schedule):
         return None
     after = edited(before, step.write.body["spec"])
-    runs = snapshot.backups_by_schedule.get((before.namespace, before.name), ())
+    runs = snapshot.labelled_runs(before)
     facts = schedule_facts(snapshot, after, at)
     starts = facts.is_due_somehow and facts.blocker is None
     skips = after.spec.skip_immediately is True
@@ -189,7 +189,7 @@ def _forecast(snapshot: ClusterSnapshot, before: Schedule, after: Schedule, now:
         then = now if coming.at_once else coming.next_run
         if coming.predictable and not coming.silence and (was or then):
             told = f"next run {_when(was, now)} → {_when(then, now)}; {told}"
-    kept = snapshot.backups_by_schedule.get((before.namespace, before.name), ())
+    kept = snapshot.labelled_runs(before)
     if kept and before.spec.template != after.spec.template:
         told += f"; {humanize.count(len(kept), 'existing backup')} {'stays' if len(kept) == 1 else 'stay'} unchanged"
     return told

@@ -186,7 +186,7 @@ def doubts(snapshot: ClusterSnapshot, request: NewSchedule, read: Readings) -> t
 
 
 def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> PlanStep:
-    runs = snapshot.backups_by_schedule.get((schedule.namespace, schedule.name), ())
+    runs = snapshot.labelled_runs(schedule)
     owned = [run for run in runs if any(owner.uid == schedule.metadata.uid for owner in run.metadata.owner_references)]
     warnings: tuple[str, ...] = ()
     if owned:

@@ -365,11 +365,10 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def _labelled(self) -> tuple[Backup, ...]:
-        """Also those of an earlier schedule of the same name: Velero goes by the label."""
-        return self.snapshot.backups_by_schedule.get((self.schedule.namespace, self.schedule.name), ())
+        return self.snapshot.labelled_runs(self.schedule)
 
     def _each_labelled(self) -> Iterator[Backup]:
-        """The same, looked up only by who comes to them: most runs are not late."""
+        """Looked up only by who comes to them: most runs are not late."""
         yield from self._labelled
 
     # The pause

@@ -120,7 +120,7 @@ def judged_runs(snapshot: ClusterSnapshot, told: Iterable[ToldRun]) -> Iterator[
         if one.context == snapshot.context:
             by_schedule[one.namespace, one.schedule].append(one)
     for (namespace, name), runs in by_schedule.items():
-        made = sorted(snapshot.backups_by_schedule.get((namespace, name), ()), key=submitted)
+        made = sorted(snapshot.lookups.backups_of_schedule(namespace, name), key=submitted)
         times, rhythm = [submitted(run) for run in made], _rhythm(snapshot, namespace, name)
         for one in sorted(runs, key=lambda run: run.due, reverse=True):
             # The first that was submitted after the run fell due, and before the next one did. Any later one is another
