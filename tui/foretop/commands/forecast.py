@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -42,14 +43,32 @@ from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 
+def night_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds -f, --at and --hours: where a night is foreseen from, and how far."""
+
+    @functools.wraps(command)
+    def checked(*, source: str | None, at: str | None, **options: Any) -> Any:
+        if at is not None and source is None:
+            raise click.UsageError("--at is for a file (-f)")
+        return command(source=source, at=at, **options)
+
+    for option in (
+        click.option(
+            "--hours", default=24, show_default=True, type=click.IntRange(1, 168), help="How far to look ahead."
+        ),
+        click.option("--at", "at", metavar="TIME", help="Foresee from this time on instead of now; with -f only."),
+        click.option(
+            "-f", "--file", "source", metavar="FILE", help=f"Foresee from this file instead of a cluster. {file_help}"
+        ),
+    ):
+        checked = option(checked)
+    return checked
+
+
 @click.command("forecast", epilog=example("foretop forecast --window 06:00-07:30"))
 @click.argument("verb", metavar="[check]", required=False, type=click.Choice(["check"]))
 @connection_options
-@click.option(
-    "-f", "--file", "source", metavar="FILE", help=f"Foresee from this file instead of a cluster. {file_help}"
-)
-@click.option("--at", "at", metavar="TIME", help="Foresee from this time on instead of now; with -f only.")
-@click.option("--hours", default=24, show_default=True, type=click.IntRange(1, 168), help="How far to look ahead.")
+@night_options
 @click.option(
     "--window", "window", metavar="A-B", help="A stretch of the day to keep free, such as 06:00-07:30; off for none."
 )
@@ -77,8 +96,6 @@ def command(
     Exit code: 0 all runs are made and the window is free, 1 a run will be lost or the window is not free, 2 nothing
     readable, 3 a server or a run cannot be foreseen.
     """
-    if at is not None and source is None:
-        raise click.UsageError("--at is for a file (-f)")
     free = _kept_free(window, zone_name, session_options)
     if verb == "check":
         if source is not None:
@@ -105,8 +122,6 @@ async def _of_clusters(session_options: SessionOptions, hours: int, window: Wind
     async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         warn(bad)
-        if not good:
-            raise ForetopError("Nothing can be foreseen", "no cluster could be read")
         seen = [(session.snapshot(name), session.clock(name).now()) for name in good]
         found = _foreseen(seen, hours, window)
         await in_thread(lambda: _remember(found))
@@ -131,8 +146,6 @@ async def _check(session_options: SessionOptions, form: str) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         warn(bad)
-        if not good:
-            raise ForetopError("Nothing can be checked", "no cluster could be read")
         found = [
             reckon(snapshot, namespace, session.clock(name).now(), told)
             for name in good

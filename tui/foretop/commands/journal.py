@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import click
 import msgspec
@@ -11,7 +10,7 @@ import msgspec
 from foretop.commands.help_examples import example
 from foretop.commands.output import emit, output_option, say
 from foretop_core.actions.field_changes import change_lines
-from foretop_core.actions.journal import Journal, JournalEntry, default_path
+from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.step_builders import compact_json
 from foretop_core.tables.engine.json_items import as_list
 
@@ -22,7 +21,7 @@ def command(form: str) -> int:
     """Show what foretop has written to which cluster, oldest first, with what was before."""
     entries = list(Journal(default_path(os.environ)).read())
     if form != "text":
-        emit(as_list(_item(entry) for entry in entries), form)
+        emit(as_list(map(msgspec.to_builtins, entries)), form)
         return 0
     if not entries:
         say("No writes yet.")
@@ -34,8 +33,3 @@ def command(form: str) -> int:
         if entry.before:
             say(f"    before {compact_json(entry.before)}")
     return 0
-
-
-def _item(entry: JournalEntry) -> dict[str, Any]:
-    shown: dict[str, Any] = msgspec.to_builtins(entry)
-    return shown

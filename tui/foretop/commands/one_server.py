@@ -7,14 +7,13 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
-import click
 from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.forecast import last_end_item
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import say, warn
-from foretop_core.errors import BadInput, ForetopError, Unforeseen
+from foretop_core.errors import BadInput, Unforeseen
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.night import Fate
@@ -32,29 +31,21 @@ def of_one_server(options: SessionOptions, source: str | None, at: str | None, j
 
     3, as `forecast` has it, where nothing can be foreseen of the server.
     """
-    if at is not None and source is None:
-        raise click.UsageError("--at is for a file (-f)")
     try:
-        return _judged(options, source, at, judge)
+        if source is None:
+            return asyncio.run(_of_cluster(options, judge))
+        snapshot, read = argument_values.snapshot_in(source, options)
+        warn(read.unreadable)
+        return judge(snapshot, _namespace(snapshot, options.velero_namespace), argument_values.moment(at))
     except Unforeseen as silence:
         warn((silence,))
         return 3
-
-
-def _judged(options: SessionOptions, source: str | None, at: str | None, judge: Judge) -> int:
-    if source is None:
-        return asyncio.run(_of_cluster(options, judge))
-    snapshot, read = argument_values.snapshot_in(source, options)
-    warn(read.unreadable)
-    return judge(snapshot, _namespace(snapshot, options.velero_namespace), argument_values.moment(at))
 
 
 async def _of_cluster(options: SessionOptions, judge: Judge) -> int:
     async with running_session(replace(options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         warn(bad)
-        if not good:
-            raise ForetopError("Nothing can be compared", "no cluster could be read")
         if len(good) > 1:
             raise BadInput("A change is of one cluster", f"{len(good)} are given", "choose one with --context")
         snapshot = session.snapshot(good[0])

@@ -10,10 +10,10 @@ import click
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
-from foretop.commands.forecast import night_exit_code
+from foretop.commands.forecast import night_exit_code, night_options
 from foretop.commands.help_examples import example
 from foretop.commands.one_server import night_item, of_one_server, say_nights
-from foretop.commands.output import emit, file_help, output_option
+from foretop.commands.output import emit, output_option
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules.night.what_if import (
     Add,
@@ -36,11 +36,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 @click.command("whatif", epilog=example("foretop whatif --move daily='30 2 * * *' --concurrent-backups 3"))
 @connection_options
-@click.option(
-    "-f", "--file", "source", metavar="FILE", help=f"Foresee from this file instead of a cluster. {file_help}"
-)
-@click.option("--at", "at", metavar="TIME", help="Foresee from this time on instead of now; with -f only.")
-@click.option("--hours", default=24, show_default=True, type=click.IntRange(1, 168), help="How far to look ahead.")
+@night_options
 @click.option("--move", "moves", multiple=True, metavar="NAME=CRON", help="Another expression for a schedule.")
 @click.option("--pause", "pauses", multiple=True, metavar="NAME", help="Pause a schedule.")
 @click.option("--unpause", "unpauses", multiple=True, metavar="NAME", help="Unpause a schedule.")
