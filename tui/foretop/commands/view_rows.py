@@ -6,6 +6,7 @@ import asyncio
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Collection, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +26,7 @@ from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.nonadmin import NonAdminRow
 from foretop_core.tables.text.terminal_text import clean
 
-_EACH = 0.1
+_EACH, _LONGEST = 0.1, 1.0
 """Changes are told at most ten times a second, findings looked for as often as something changed or a second passed."""
 
 
@@ -178,5 +179,7 @@ async def row_changes(source: PrintedTable) -> AsyncIterator[list[RowChange]]:
         ]
         told = items
         source.changed.clear()
-        await asyncio.wait({asyncio.ensure_future(source.changed.wait())}, timeout=1.0)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LONGEST):
+                await source.changed.wait()
         await asyncio.sleep(_EACH)
