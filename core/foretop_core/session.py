@@ -28,7 +28,7 @@ from foretop_core.kube.connection.list_watch_codec import ListPage, read_object
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
 from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.retry import WatchTimings
-from foretop_core.kube.watching.watch_sink import WatchHealth, WatchState, task_scope
+from foretop_core.kube.watching.watch_sink import SETTLED, WatchHealth, WatchState, task_scope
 from foretop_core.models import (
     Backup,
     DataDownload,
@@ -70,7 +70,6 @@ if TYPE_CHECKING:
 
 WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*ON_DEMAND, EVENTS))
 """Data movements are watched for unfinished runs, events for the open object, and the rest while a page shows it."""
-_SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE})
 
 
 _ANSWERS_WITHIN = 15.0
@@ -219,7 +218,7 @@ class Session:
                     raise ForetopError(f"Cannot look at {context}", failed[0].error)
                 kinds = {scope.kind for scope, _ in self.store.health.watches(context)}
                 wanted = len(self.clusters[context].kinds)
-                was_settled, settled = settled, len(kinds) >= wanted and all(one.state in _SETTLED for one in states)
+                was_settled, settled = settled, len(kinds) >= wanted and all(one.state in SETTLED for one in states)
                 if settled and was_settled:
                     # At the second look, for the first runs that came in have opened watches of their data movements.
                     await self._look_at_crashed(context)

@@ -88,7 +88,6 @@ class FailureLog:
         return tuple(failure for failure, _, _ in self._kept.values() if failure.context == context)
 
 
-_log = logger(__name__)
 _LOOK_AGAIN = timedelta(seconds=10)
 _SOONEST = timedelta(seconds=1)
 _SHARE, _IDLE_SHARE = 40, 300
@@ -225,6 +224,11 @@ class DashboardState:
         if context not in known:
             known[context] = self.store.health.context(context)
         return known[context]
+
+    def signed_out(self) -> tuple[str, ...]:
+        """The clusters that wait for a person to sign in, and whose plugin can ask one."""
+        waiting = (name for name in self.contexts if self.health(name).state is WatchState.SIGNED_OUT)
+        return tuple(name for name in waiting if self.source.can_sign_in(name))
 
     def places(self) -> tuple[str, ...]:
         """The namespaces whose tenants are looked at, as far as rights reach; none means all of them."""

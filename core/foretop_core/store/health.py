@@ -8,7 +8,7 @@ from typing import assert_never
 
 import msgspec
 
-from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import SETTLED, WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import (
     BACKUP,
     DEPLOYMENT,
@@ -35,7 +35,6 @@ _GRAVEST_FIRST = (
 LOST = frozenset({WatchState.STALE, WatchState.SIGNED_OUT})
 _TELLS_MORE = RELEASE_HINTS | {NAMESPACE}
 """Who may not read these sees less on one page, which says so."""
-_SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE})
 
 
 class ContextHealth(msgspec.Struct, frozen=True):
@@ -176,7 +175,7 @@ def _together(every: Mapping[WatchScope, _Entry]) -> ContextHealth:
     retries = [health.retry_at for health in worst_watches if health.retry_at]
     return ContextHealth(
         state=gravest,
-        synced=sum(state in _SETTLED for state in states),
+        synced=sum(state in SETTLED for state in states),
         watches=len(states),
         since=min((health.since for health in worst_watches), default=None),
         retry_at=min(retries, default=None),

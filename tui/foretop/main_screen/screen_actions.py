@@ -22,7 +22,6 @@ from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE
 from foretop_core.background import in_thread
-from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models.kinds import SCHEDULE
@@ -134,7 +133,7 @@ class ScreenActions:
         return isinstance(page, TablePage) and page.rows is not None and page.rows.table.total > 0
 
     def can_sign_in(self) -> bool:
-        return self.host.state is not None and bool(signed_out(self.host.state))
+        return self.host.state is not None and bool(self.host.state.signed_out())
 
     def can_handover(self) -> bool:
         return self.host.state is not None and self.host.state.has_judged
@@ -332,7 +331,7 @@ class ScreenActions:
 
     def do_sign_in(self) -> None:
         state, app = self.host.state, self.host.app
-        contexts = signed_out(state) if state is not None else ()
+        contexts = state.signed_out() if state is not None else ()
 
         def chosen(place: int | None) -> None:
             if place is not None and state is not None:

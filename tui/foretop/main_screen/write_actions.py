@@ -17,7 +17,7 @@ from foretop.main_screen.action_host import ActionHost
 from foretop.main_screen.object_actions import run_under_cursor
 from foretop.pages.table_page import TablePage
 from foretop.pages.triage_selection import finding_under_cursor, findings_chosen
-from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.action_catalog import BY_ID, RECORDS
 from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.actions.planners.acknowledging import ACKNOWLEDGE, record_for
 from foretop_core.actions.planners.drills import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 # Deferred imports: dialogs and actions are loaded with the first one that is opened.
 
-_BY_ID = {record.id: record for record in RECORDS}
 _ABOUT_PAUSES = frozenset({"velero-all-paused", PAUSED_OVERDUE, WINDOW_OPEN, WINDOW_OVERRUN})
 
 
@@ -61,7 +60,7 @@ class WriteActions:
         """What the last dialog is about."""
         self._handlers: Mapping[str, Handler] = {
             RESUME: self._resume,
-            **{one.id: partial(self._ask, _BY_ID[one.id]) for one in WRITE_ACTIONS if one.id != RESUME},
+            **{one.id: partial(self._ask, BY_ID[one.id]) for one in WRITE_ACTIONS if one.id != RESUME},
         }
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -72,7 +71,7 @@ class WriteActions:
             return False
         if action_id == RESUME:
             return bool(self._windows())
-        record = _BY_ID[action_id]
+        record = BY_ID[action_id]
         if record.page and self.host.current != record.page:
             return False
         if record.asked_of is AskedOf.FINDING:
@@ -84,8 +83,8 @@ class WriteActions:
             return False
         if not record.key or not self._can(record):
             return not record.key and self._can(record)
-        rivals = (other for other in WRITE_ACTIONS if other.id != RESUME and _BY_ID[other.id].key == record.key)
-        return next((one.id for one in rivals if self._can(_BY_ID[one.id])), "") == action_id
+        rivals = (other for other in WRITE_ACTIONS if other.id != RESUME and BY_ID[other.id].key == record.key)
+        return next((one.id for one in rivals if self._can(BY_ID[one.id])), "") == action_id
 
     def disabled_reason(self, action_id: str) -> str:
         """Why a key that a person may well press here does nothing; "" where there is nothing to explain."""
@@ -96,7 +95,7 @@ class WriteActions:
             return why_no_window(state)
         if action_id == RESUME:
             return "Resume a pause window: this finding is about none, :windows lists them"
-        record = _BY_ID.get(action_id)
+        record = BY_ID.get(action_id)
         if record is None:
             return ""
         if record.asked_of is AskedOf.FINDING:
@@ -161,7 +160,7 @@ class WriteActions:
         """The objects that the dialog would be about."""
         if action_id == RESUME:
             return tuple(key for context, window in self._windows_of_row() for key in _keys(context, window))
-        return self._wanted(_BY_ID[action_id]).keys
+        return self._wanted(BY_ID[action_id]).keys
 
     # Of what it is asked
 

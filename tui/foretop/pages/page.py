@@ -58,8 +58,8 @@ LOW, HIGH = 20, 36
 """Lines below which the pane is hidden, and from which on it has more lines below the table."""
 SIZE_CLASSES = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]
 HEIGHT_CLASSES = [(0, "-low"), (LOW, "-middle"), (HIGH, "-high")]
-_MOST_VISITED = 50
 """What the style sheet calls them; the screen has the class of its size."""
+_MOST_VISITED = 50
 
 
 class PageAddress(msgspec.Struct, frozen=True):

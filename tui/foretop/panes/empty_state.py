@@ -9,7 +9,6 @@ from typing import assert_never
 from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Line, Span, span
 from foretop.widgets.styles import BOLD, DIM, style_of
-from foretop_core.dashboard.signed_out import signed_out
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
@@ -158,7 +157,7 @@ def _out_of_reach(state: DashboardState, context: str) -> list[Line]:
     if health.state is WatchState.STALE and not state.store.revision(context):
         how = "Cannot connect"
     said = _said(StatusGlyph.LOOK, f"{where}{how} for {_since(state, context, health.lost_at)}{error}")
-    if context in signed_out(state):
+    if context in state.signed_out():
         return [
             said,
             (Span("  "), Span(key_name("sign_in"), BOLD), span(" signs in in the terminal and returns here.")),

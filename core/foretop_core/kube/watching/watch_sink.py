@@ -42,6 +42,10 @@ class WatchState(enum.Enum):
     NO_NAMESPACE = "no such namespace"
 
 
+SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE})
+"""The states of a watch that has seen what it may see."""
+
+
 class WatchHealth(msgspec.Struct, frozen=True):
     """One watch's state, since when, the last error in one line, and when it is tried again.
 
