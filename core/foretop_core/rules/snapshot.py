@@ -29,6 +29,7 @@ from foretop_core.models import (
     Schedule,
     ServerStatusRequest,
 )
+from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.behaviour_evidence import behaviour
 from foretop_core.rules.cron_dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
@@ -158,6 +159,10 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     def is_loading(self) -> bool:
         """True if the first lists of what schedules, runs and servers are judged by are still coming in."""
         return any(gap.is_loading and gap.kind in _JUDGED_BY for gap in self.unseen)
+
+    def gap(self, kind: Kind) -> VisibilityGap | None:
+        """Why objects of a kind may be there and were not seen, the whole cluster among the reasons; None for none."""
+        return next((gap for gap in self.unseen if gap.kind in ("", kind.name)), None)
 
     @property
     def lookups(self) -> Lookups:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from foretop_core.models import Backup, BackupRepository, RestoreSpec, Schedule
+from foretop_core.models.kinds import STORAGE
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.protection.coverage import NamespaceFilter
@@ -58,7 +59,7 @@ def storage_refusal(snapshot: ClusterSnapshot, namespace: str, name: str) -> str
     """
     location = snapshot.location(namespace, name)
     if location is None:
-        return f"its storage location {name} does not exist" if name and _were_seen(snapshot) else ""
+        return f"its storage location {name} does not exist" if name and saw_storage(snapshot) else ""
     return f"its storage location {location.name} is {location.refuses}" if location.refuses else ""
 
 
@@ -77,5 +78,6 @@ def waiting_refusals(snapshot: ClusterSnapshot, backups: Iterable[Backup]) -> Ma
     return {name: why for name, why in found if why}
 
 
-def _were_seen(snapshot: ClusterSnapshot) -> bool:
-    return bool(snapshot.storage) or not any(gap.kind == "BackupStorageLocation" for gap in snapshot.unseen)
+def saw_storage(snapshot: ClusterSnapshot) -> bool:
+    """True if a storage location that is not in the snapshot does not exist."""
+    return bool(snapshot.storage) or snapshot.gap(STORAGE) is None

@@ -17,6 +17,8 @@ from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.storage_readiness import storage_refusal
+from foretop_core.rules.triage import Thresholds
+from foretop_core.rules.triage.storage import unusable_locations
 from foretop_core.tables.engine.view import UnreadableRow
 from tests.objects import NOW, backup, location, schedule
 from tests.unit.tables.test_views import Shown
@@ -45,9 +47,12 @@ def test_a_location_that_cannot_be_used_is_refused(place: BackupStorageLocation,
     assert storage_refusal(ClusterSnapshot("prod", storage=(place,)), "velero", name) == told
 
 
-def test_a_location_that_may_not_be_seen_is_not_said_to_be_missing() -> None:
-    hidden = ClusterSnapshot("prod", unseen=(VisibilityGap("prod", "BackupStorageLocation", "not allowed"),))
+@pytest.mark.parametrize("kind", ["BackupStorageLocation", ""], ids=["locations", "whole cluster"])
+def test_a_location_that_may_not_be_seen_is_not_said_to_be_missing(kind: str) -> None:
+    gaps = (VisibilityGap("prod", kind, "not allowed"),)
+    hidden = ClusterSnapshot("prod", schedules=(copy(),), unseen=gaps)
     assert storage_refusal(hidden, "velero", "offsite") == ""
+    assert not list(unusable_locations(hidden, NOW, Thresholds()))
 
 
 def test_row_and_pane_say_that_the_next_run_is_refused() -> None:

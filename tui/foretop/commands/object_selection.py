@@ -134,7 +134,7 @@ def _expression(requirement: LabelRequirement) -> dict[str, Any]:
 
 def _check_seen(snapshot: ClusterSnapshot, kind: Kind) -> None:
     """Refuses to call an object missing that may only be out of sight."""
-    gap = next((gap for gap in snapshot.unseen if gap.kind in (kind.name, "")), None)
+    gap = snapshot.gap(kind)
     if gap is not None:
         raise ActionRefused(
             f"The {kind.plural} cannot be seen", gap.why(), "foretop doctor names the missing permission"

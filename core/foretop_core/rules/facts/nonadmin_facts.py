@@ -173,7 +173,7 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
             and phase in USABLE
             and isinstance(item, NonAdminBackup)
             and snapshot.lookups.has_backups_in(item.velero.namespace)
-            and not any(gap.kind in ("", BACKUP.name) for gap in snapshot.unseen)
+            and snapshot.gap(BACKUP) is None
         )
 
     @property

@@ -264,7 +264,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         """Why the last backup is not known; "" where it is, or none was made yet."""
         if self.last_backup is not None or self.schedule.status.last_backup is None:
             return ""
-        gap = next((gap for gap in self.snapshot.unseen if gap.kind in ("", BACKUP.name)), None)
+        gap = self.snapshot.gap(BACKUP)
         return f"backups are not visible: {gap.why(self.zone)}" if gap is not None else "it is not visible here"
 
     @cached_property

@@ -7,6 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
+from foretop_core.models.kinds import STORAGE
 from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, Heartbeat, LifeSign, unchecked_for
 from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.rules.sentences import Text
@@ -28,7 +29,6 @@ __all__ = [
 
 NOT_KNOWN_YET = "not known yet"
 """Said on every page of what has not come in, and of nothing else."""
-_STORAGE = "BackupStorageLocation"
 
 
 class ServerState(StrEnum):
@@ -115,7 +115,7 @@ def judge_server(
 ) -> ServerFacts:
     """Judges by its rhythm and its pod if a server is alive; `unseen` says why its storage locations are not seen."""
     checked, work = beat.checked(now), beat.last_work(now)
-    check = LifeSign(checked, _STORAGE, "", "was checked") if checked is not None else None
+    check = LifeSign(checked, STORAGE.name, "", "was checked") if checked is not None else None
     signs = [sign for sign in (check, work, beat.last_start(now)) if sign is not None]
     sign = max(signs, key=lambda one: one.at, default=None)
     silent_for = beat.silent_for(now)
@@ -139,7 +139,7 @@ def judge_server(
 def _why_unseen(snapshot: ClusterSnapshot) -> Text:
     if snapshot.is_loading:
         return NOT_KNOWN_YET
-    gap = next((gap for gap in snapshot.unseen if gap.kind in ("", _STORAGE)), None)
+    gap = snapshot.gap(STORAGE)
     return "" if gap is None else gap.reason
 
 

@@ -53,10 +53,15 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
         return unchecked_for(self.place, self.now) if self.place.phase == "Available" else None
 
     @property
+    def sync_period(self) -> timedelta:
+        """How often Velero is to read its bucket; nothing where it is not to."""
+        given = read_duration(self.place.spec.backup_sync_period)
+        return PERIOD if given is None else given
+
+    @property
     def unsynced(self) -> timedelta | None:
         """How long ago Velero last read its bucket, where that is too long."""
-        place, given = self.place, read_duration(self.place.spec.backup_sync_period)
-        period = PERIOD if given is None else given
+        place, period = self.place, self.sync_period
         synced = place.status.last_synced_time or place.created
         if not period or place.phase != "Available" or synced is None:
             return None

@@ -13,11 +13,9 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.storage_facts import StorageFacts
-from foretop_core.rules.heartbeat import PERIOD
-from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.sentences import ScheduleName, Text, listed, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_readiness import unready_effect
+from foretop_core.rules.storage_readiness import saw_storage, unready_effect
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
 _GC_FAILURES = {
@@ -138,17 +136,17 @@ def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
         facts = StorageFacts(location, now, snapshot, limits.not_synced_periods)
         if facts.unsynced is None or facts.severity is None:
             continue
-        period, synced = read_duration(location.spec.backup_sync_period) or PERIOD, now - facts.unsynced
         yield Finding(
             "storage-not-synced",
             facts.severity,
             snapshot.ref(location),
-            synced,
+            now - facts.unsynced,
             "its backups are not synced",
             sentence(
                 "Velero has not read the bucket for ",
                 facts.unsynced,
-                f"; it should every {humanize.interval(period)}. Backups of other clusters are missing here.",
+                f"; it should every {humanize.interval(facts.sync_period)}. ",
+                "Backups of other clusters are missing here.",
             ),
             "Check the Velero log for sync errors.",
         )
@@ -156,11 +154,10 @@ def unsynced_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
 
 def unusable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Schedules that write to a location that is read-only or not there."""
-    seen_storage = bool(snapshot.storage) or not any(gap.kind == "BackupStorageLocation" for gap in snapshot.unseen)
     for schedule in snapshot.schedules:
         name = schedule.spec.template.storage_location
         location = snapshot.location(schedule.namespace, name)
-        if location is None and name and seen_storage:
+        if location is None and name and saw_storage(snapshot):
             what, why = "its storage does not exist", f"its namespace has no storage location {name}"
             code = "schedule-location-missing"
         elif location is not None and location.spec.access_mode == "ReadOnly":
