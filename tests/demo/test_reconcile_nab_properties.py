@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR
 from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts
-from foretop_core.rules.nonadmin_lifecycle import transition
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.reconcile import Behaviour
 from tests.demo.nonadmin_fixture import NACUUID, NOW, OADP, TEAM, Chart
+from tests.nonadmin_chart import transition
 
 ALONE = ClusterSnapshot("prod")
 

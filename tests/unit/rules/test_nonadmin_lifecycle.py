@@ -9,8 +9,9 @@ import pytest
 
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts
-from foretop_core.rules.nonadmin_lifecycle import Path, StepState, transition
+from foretop_core.rules.nonadmin_lifecycle import Path, StepState
 from foretop_core.rules.snapshot import ClusterSnapshot
+from tests.nonadmin_chart import transition
 
 ALONE = ClusterSnapshot("prod")
 

@@ -11,11 +11,12 @@ from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts
-from foretop_core.rules.nonadmin_lifecycle import Path, PhaseTransition, StepState, transition
+from foretop_core.rules.nonadmin_lifecycle import Path, StepState
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.reconcile.naming import led_to
 from tests import recordings
+from tests.nonadmin_chart import PhaseTransition, transition
 from tests.objects import NOW
 from tests.recordings import Event
 

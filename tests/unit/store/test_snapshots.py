@@ -104,12 +104,11 @@ def test_hanging_storage_is_not_detected_as_a_restart(name: str) -> None:
 
 def test_a_nab_that_lost_its_velero_backup_is_recorded_as_gone_back() -> None:
     backwards = {
-        (key, step.before, step.after)
+        (key.namespace, key.name, step.before, step.after)
         for _, snapshot in Replay("nonadmin").run().snapshots
         for key, step in snapshot.seen.went_back.items()
     }
-    assert backwards
-    assert {(before, after) for _, before, after in backwards} == {("Created", "BackingOff")}
+    assert backwards == {("team-3", "wave-3", "Created", "BackingOff")}
 
 
 _IN_ORDER = ("New", "BackingOff", "Created", "Deleting")
