@@ -66,7 +66,7 @@ async def resources_of(
 async def permitted_file_owner(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | NonAdmin:
     """Whose file it is that may be asked for: the tenant's own object's, or that of Velero's behind it."""
     snapshot = executor.snapshot()
-    run = velero_run(snapshot, item)
+    run = snapshot.velero_run(item)
     word = "backup" if isinstance(item, NonAdminBackup) else "restore"
     if not item.velero.name:
         raise FileUnavailable(f"{item.name} has no {file.noun}", f"it has no Velero {word} yet")
@@ -105,18 +105,8 @@ async def refusal(executor: PlanExecutor, item: Run | NonAdmin, file: RunFile) -
 def likely_file_owner(snapshot: ClusterSnapshot, item: Run | NonAdmin) -> Run | NonAdmin | None:
     """The same as far as it can be told without asking for rights; None where Velero's object is not seen."""
     if isinstance(item, NonAdmin) and not has_own_storage(snapshot, item):
-        return velero_run(snapshot, item)
+        return snapshot.velero_run(item)
     return item
-
-
-def velero_run(snapshot: ClusterSnapshot, item: NonAdmin) -> Run | None:
-    match item:
-        case NonAdminBackup():
-            return snapshot.velero_backup(item)
-        case NonAdminRestore():
-            return snapshot.velero_restore(item)
-        case _:
-            return None
 
 
 def has_own_storage(snapshot: ClusterSnapshot, item: NonAdmin) -> bool:

@@ -14,18 +14,16 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.connection.list_watch_codec import read_object, read_page
 from foretop_core.models import Backup, DataMovement, Resource, Restore
-from foretop_core.models.kinds import DATA_DOWNLOAD, DATA_UPLOAD, EVENT, POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, Kind
+from foretop_core.models.kinds import EVENT, MOVEMENTS_OF, Kind
 from foretop_core.models.movement import label_value
-from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
 from foretop_core.rules import humanize
 
 
 async def movements_of(client: ApiClient, run: Backup | Restore) -> tuple[DataMovement, ...]:
     """Lists the movements of a run, also of one that has ended; a kind that is not installed has none."""
-    is_backup = isinstance(run, Backup)
-    selector = f"{BACKUP_LABEL if is_backup else RESTORE_LABEL}={label_value(run.name)}"
-    kinds = (POD_VOLUME_BACKUP, DATA_UPLOAD) if is_backup else (POD_VOLUME_RESTORE, DATA_DOWNLOAD)
-    found = [item for kind in kinds for item in await _listed(client, kind, run.namespace, {"labelSelector": selector})]
+    label, kinds = MOVEMENTS_OF[type(run).__name__]
+    selector = {"labelSelector": f"{label}={label_value(run.name)}"}
+    found = [item for kind in kinds for item in await _listed(client, kind, run.namespace, selector)]
     return tuple(item for item in found if isinstance(item, DataMovement))
 
 

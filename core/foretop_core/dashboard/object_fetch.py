@@ -40,11 +40,10 @@ async def fetch_object(state: DashboardState, key: ObjectRef) -> Mapping[str, An
 
 async def fetch_movements(state: DashboardState, key: ObjectRef) -> str:
     """Lists the data movements of a run that has ended and keeps them; what went wrong, "" where nothing did."""
-    from foretop_core.actions.run_files import velero_run
     from foretop_core.actions.unwatched_reads import movements_of
 
     item = state.store.get(key)
-    run = velero_run(state.store.snapshot(key.context), item) if isinstance(item, NonAdmin) else item
+    run = state.store.snapshot(key.context).velero_run(item) if isinstance(item, NonAdmin) else item
     cluster = state.source.clusters.get(key.context)
     if cluster is None or not isinstance(run, Backup | Restore):
         return ""

@@ -127,6 +127,11 @@ CONFIG_MAP = Kind("ConfigMap", Resource, "", "v1", "configmaps", ("cm",))
 RESOURCE_QUOTA = Kind("ResourceQuota", Resource, "", "v1", "resourcequotas", ("quota",))
 
 MOVEMENTS = (POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, DATA_UPLOAD, DATA_DOWNLOAD)
+MOVEMENTS_OF = {
+    BACKUP.name: (velero.BACKUP_LABEL, (POD_VOLUME_BACKUP, DATA_UPLOAD)),
+    RESTORE.name: (velero.RESTORE_LABEL, (POD_VOLUME_RESTORE, DATA_DOWNLOAD)),
+}
+"""By the kind of a run, the label with its name on its data movements, and their kinds."""
 KINDS = (
     SCHEDULE,
     BACKUP,

@@ -19,6 +19,7 @@ from foretop_core.models import (
     DataMovement,
     DeleteBackupRequest,
     Namespace,
+    NonAdmin,
     NonAdminBackup,
     NonAdminBackupStorageLocationRequest,
     NonAdminRestore,
@@ -257,6 +258,16 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             location for location in mine if location.name == "default"
         ]
         return chosen[0] if chosen else None
+
+    def velero_run(self, item: NonAdmin) -> Backup | Restore | None:
+        """The Velero object that a NAB or NAR led to, by its label; None where it is not seen."""
+        match item:
+            case NonAdminBackup():
+                return self.velero_backup(item)
+            case NonAdminRestore():
+                return self.velero_restore(item)
+            case _:
+                return None
 
     def velero_backup(self, nab: NonAdminBackup) -> Backup | None:
         uuid = nab.velero.nacuuid

@@ -15,7 +15,7 @@ from foretop_core.actions.planners.downloads import (
     Run,
     RunFile,
 )
-from foretop_core.actions.run_files import has_own_storage, likely_file_owner, velero_run, why_no_file
+from foretop_core.actions.run_files import has_own_storage, likely_file_owner, why_no_file
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import backup, location, nab, restore
@@ -128,9 +128,9 @@ def test_storage_of_a_tenant_s_own_is_named_by_the_tenant_s_backup() -> None:
 
 def test_the_owner_of_a_file_is_velero_s_object_unless_the_storage_is_the_tenant_s() -> None:
     snapshot = ClusterSnapshot(backups=(backup("other"), MARKED), restores=(restore("other"), BACK))
-    assert velero_run(snapshot, tenant_backup()) == MARKED
-    assert velero_run(snapshot, tenant_restore()) == BACK
-    assert velero_run(snapshot, nab("unknown")) is None
+    assert snapshot.velero_run(tenant_backup()) == MARKED
+    assert snapshot.velero_run(tenant_restore()) == BACK
+    assert snapshot.velero_run(nab("unknown")) is None
     assert likely_file_owner(snapshot, tenant_backup()) == MARKED
     own = tenant_backup(storage="mine")
     assert likely_file_owner(snapshot, own) == own

@@ -19,7 +19,7 @@ from foretop.commands.object_selection import select_one
 from foretop.commands.output import say, warn
 from foretop.panes.detail_sections import describe, relatives
 from foretop.widgets.paragraphs import Paragraph, paragraph, wrap
-from foretop_core.actions.run_files import resources_of, velero_run
+from foretop_core.actions.run_files import resources_of
 from foretop_core.actions.unwatched_reads import events_of, movements_of
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.state import DashboardState
@@ -87,7 +87,7 @@ def _find(session: Session, contexts: Sequence[str], kind: Kind, name: str) -> t
 async def _fetch_more(session: Session, context: str, resource: Resource) -> list[ForetopError]:
     """Puts what is not watched into the store beside the rest; returns why something could not be fetched."""
     client = session.clusters[context].client
-    run = velero_run(session.snapshot(context), resource) if isinstance(resource, NonAdmin) else resource
+    run = session.snapshot(context).velero_run(resource) if isinstance(resource, NonAdmin) else resource
     problems: list[ForetopError] = []
     found: list[Resource] = []
     try:
@@ -107,7 +107,7 @@ async def _resources(
     session: Session, context: str, resource: Resource, missing: list[ForetopError]
 ) -> list[Paragraph]:
     """The list that Velero keeps in storage; what keeps it from being fetched joins what is missing."""
-    run = velero_run(session.snapshot(context), resource) if isinstance(resource, NonAdmin) else resource
+    run = session.snapshot(context).velero_run(resource) if isinstance(resource, NonAdmin) else resource
     try:
         if not isinstance(run, Backup | Restore):
             raise BadInput("--details lists the resources of a backup or restore", f"{resource.name} is neither")

@@ -19,7 +19,7 @@ from foretop.commands.write_command import DONE, REFUSED, CommandSession, confir
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.planners.downloads import Run
 from foretop_core.actions.plans import objects_of
-from foretop_core.actions.run_files import FileUnavailable, results_of, velero_run
+from foretop_core.actions.run_files import FileUnavailable, results_of
 from foretop_core.actions.run_logs import log_of
 from foretop_core.actions.signed_url_download import DownloadFailed, TlsTrust
 from foretop_core.errors import ForetopError, Unreadable
@@ -143,7 +143,7 @@ def _status(snapshot: ClusterSnapshot, item: Run | NonAdmin) -> RunStatus:
     """Velero's own word where it may be read, else the copy of it."""
     if not isinstance(item, NonAdmin):
         return item.status
-    run = velero_run(snapshot, item)
+    run = snapshot.velero_run(item)
     return run.status if run is not None else item.velero.status or RunStatus()
 
 

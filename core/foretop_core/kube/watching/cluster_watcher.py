@@ -31,22 +31,9 @@ from foretop_core.kube.watching.watch_sink import (
     task_scope,
 )
 from foretop_core.kube.watching.watch_slots import WatchSlots
-from foretop_core.models.kinds import (
-    DATA_DOWNLOAD,
-    DATA_UPLOAD,
-    EVENT,
-    POD_VOLUME_BACKUP,
-    POD_VOLUME_RESTORE,
-    Kind,
-)
+from foretop_core.models.kinds import EVENT, MOVEMENTS_OF, Kind
 from foretop_core.models.movement import label_value
-from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
 from foretop_core.rules.failure_record import failure_line
-
-_MOVED_BY: dict[str, tuple[str, tuple[Kind, ...]]] = {
-    "Backup": (BACKUP_LABEL, (POD_VOLUME_BACKUP, DATA_UPLOAD)),
-    "Restore": (RESTORE_LABEL, (POD_VOLUME_RESTORE, DATA_DOWNLOAD)),
-}
 
 
 class MovementOwner(msgspec.Struct, frozen=True):
@@ -268,7 +255,7 @@ class ClusterWatcher:
         return tuple(WatchScope(self.name, kind, namespace, fields=f"metadata.name={name}") for name in names)
 
     def _scopes_of(self, run: MovementOwner) -> Iterable[WatchScope]:
-        label, kinds = _MOVED_BY[run.kind]
+        label, kinds = MOVEMENTS_OF[run.kind]
         for kind in kinds:
             yield WatchScope(self.name, kind, run.namespace, label)
 

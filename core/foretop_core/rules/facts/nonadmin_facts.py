@@ -12,7 +12,7 @@ from typing import assert_never
 
 import msgspec
 
-from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
+from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, Restore
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.nonadmin import says_lost
 from foretop_core.models.velero import BackupStatus, RunStatus
@@ -267,12 +267,7 @@ def nonadmin_facts(
     snapshot: ClusterSnapshot, item: NonAdmin, now: datetime, longest_deletion: timedelta = timedelta(minutes=10)
 ) -> NonAdminFacts:
     """The facts of a NAB or NAR; its Velero object is looked up by its label."""
-    run: Backup | Restore | None = None
-    if isinstance(item, NonAdminBackup):
-        run = snapshot.velero_backup(item)
-    elif isinstance(item, NonAdminRestore):
-        run = snapshot.velero_restore(item)
-    return NonAdminFacts(item, run, now, snapshot, longest_deletion)
+    return NonAdminFacts(item, snapshot.velero_run(item), now, snapshot, longest_deletion)
 
 
 def _explain(

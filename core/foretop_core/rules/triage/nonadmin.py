@@ -219,11 +219,7 @@ def _with_live(
     snapshot: ClusterSnapshot, items: Iterable[NonAdmin]
 ) -> Iterator[tuple[NonAdmin, Backup | Restore | None]]:
     """Each once, with its Velero object."""
-    for item in _once(items):
-        if isinstance(item, NonAdminBackup):
-            yield item, snapshot.velero_backup(item)
-        elif isinstance(item, NonAdminRestore):
-            yield item, snapshot.velero_restore(item)
+    return ((item, snapshot.velero_run(item)) for item in _once(items))
 
 
 def _once(items: Iterable[NonAdmin]) -> tuple[NonAdmin, ...]:
