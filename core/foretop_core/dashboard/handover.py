@@ -20,7 +20,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.sentences import render
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.triage import Finding
+from foretop_core.rules.triage import Finding, Thresholds
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.engine.status_glyphs import severity_mark
 from foretop_core.tables.resources.findings import subject_and_what
@@ -42,6 +42,8 @@ class Handover(msgspec.Struct, frozen=True):
     journal: tuple[JournalEntry, ...]
     journal_problem: str = ""
     """Why what was written is not known."""
+    limits: Thresholds = Thresholds()
+    """What counts as late."""
 
 
 class _Section(msgspec.Struct, frozen=True):
@@ -70,7 +72,7 @@ def _as_of(now: datetime, zone: tzinfo) -> str:
 
 def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
     times = {snapshot.context: now for snapshot, now in handover.clusters}
-    told = _Told(times, zone)
+    told = _Told(times, zone, handover.limits)
     wrong = [one for one in handover.findings if one.severity is not Severity.NOTE]
     notes = [one for one in handover.findings if one.severity is Severity.NOTE]
     yield _counted("Wrong now", [told.finding(one) for one in wrong], "Nothing.")
@@ -97,9 +99,10 @@ def _counted(title: str, lines: Sequence[tuple[str, ...]], none: str) -> _Sectio
 class _Told:
     """The lines; with several clusters each names its own."""
 
-    def __init__(self, times: dict[str, datetime], zone: tzinfo) -> None:
+    def __init__(self, times: dict[str, datetime], zone: tzinfo, limits: Thresholds) -> None:
         self._times = times
         self._zone = zone
+        self._late = limits.overdue
 
     def _place(self, context: str) -> str:
         return f"{context}: " if len(self._times) > 1 else ""
@@ -122,7 +125,7 @@ class _Told:
         return what, f"acknowledged {said}{whom}"
 
     def gap(self, gap: VisibilityGap) -> str:
-        return f"{' '.join(filter(None, (gap.context, gap.kind)))} ({gap.reason})"
+        return f"{' '.join(filter(None, (gap.context, gap.kind)))} ({gap.why(self._zone)})"
 
     def paused(self, snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[str, ...]]:
         """The windows, then what was paused without one."""
@@ -134,7 +137,7 @@ class _Told:
         for schedule in snapshot.schedules:
             if not schedule.spec.paused or id(schedule) in in_windows:
                 continue
-            facts = schedule_facts(snapshot, schedule, now)
+            facts = schedule_facts(snapshot, schedule, now, self._late)
             if facts.pause is not None:
                 late = ", overdue" if facts.is_overdue_pause else ""
                 note = render(pause_note(facts.pause), now, self._zone)
@@ -154,7 +157,7 @@ class _Told:
             first = humanize.minute(times[0], now, self._zone)
             kind = "" if isinstance(one, Schedule) else f"{type(one).__name__} "
             name = f"{self._place(snapshot.context)}{kind}{one.namespace}/{one.name}"
-            held = self._obstacle(schedule_facts(snapshot, one, now)) if isinstance(one, Schedule) else ""
+            held = self._obstacle(schedule_facts(snapshot, one, now, self._late)) if isinstance(one, Schedule) else ""
             yield times[0], f"{first}  {name}{more}{held}"
 
     def _obstacle(self, facts: ScheduleFacts) -> str:
@@ -221,4 +224,5 @@ async def handover_of(state: DashboardState, environ: Mapping[str, str]) -> Hand
         state.unseen,
         tuple(entry for entry in journal if entry.context in state.contexts),
         problem,
+        state.thresholds,
     )

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from datetime import UTC, timedelta
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pytest
 from msgspec.structs import replace
 
 from foretop_core.actions.journal import JournalEntry
 from foretop_core.actions.planners.acknowledging import AcknowledgeRequest
-from foretop_core.dashboard.handover import Handover, handover_text
+from foretop_core.dashboard.handover import Handover, handover_of, handover_text
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, from_builtins
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.sentences import sentence
 from foretop_core.rules.snapshot import VisibilityGap
-from foretop_core.rules.triage import Finding, Severity
+from foretop_core.rules.triage import Finding, Severity, Thresholds
 from tests.objects import NOW, location, schedule
+from tests.tui.fake_source import FilledSource
 
 LATE = Finding(
     "schedule-overdue",
@@ -172,3 +177,19 @@ def test_a_run_of_a_silent_velero_says_so_as_the_calendar_does() -> None:
     silent = "it is not created until Velero is back: no sign of activity from Velero since 02:10:03Z"
     assert f"  03:00Z  velero/hourly, 12 runs (0 * * * *); {silent}\n" in written
     assert f"  03:20Z  velero/late, 12 runs (20 * * * *); due since 02:20:00Z, but {silent}\n" in written
+
+
+def test_what_is_stale_says_since_when_in_the_zone_of_the_reader() -> None:
+    gap = VisibilityGap("prod", "Backup", sentence("stale since ", NOW))
+    written = handover_text(replace(WHOLE, unseen=(gap,)), ZoneInfo("Europe/Berlin"))
+    assert "prod Backup (stale since 03:41:07 CET)" in written
+
+
+@pytest.mark.parametrize(("limit", "is_told"), [(timedelta(minutes=2), True), (timedelta(hours=1), False)])
+async def test_a_run_is_late_by_the_limit_of_the_person(limit: timedelta, is_told: bool, tmp_path: Path) -> None:
+    source = FilledSource(
+        [location(checked="02:41:00", synced="02:41:00"), schedule("late", "20 * * * *", last="01:20:03")]
+    )
+    state = DashboardState(source, lambda: 0.0, thresholds=Thresholds(overdue=limit))
+    written = handover_text(await handover_of(state, {"XDG_STATE_HOME": str(tmp_path)}), UTC)
+    assert ("; due since 02:20:00Z" in written) is is_told
