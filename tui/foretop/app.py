@@ -292,7 +292,7 @@ class Dashboard(SerialKeyApp):
         # After the first paint: it knows of rules and clusters.
         from foretop.main_screen.settings_applier import SettingsApplier
 
-        self._applier = SettingsApplier(self.config, self, self.main_screen, state)
+        self._applier = SettingsApplier(self.config, self.main_screen, state)
         self._applier.start()
 
     def _tell_terminal(self) -> None:

@@ -27,23 +27,34 @@ _MOST_WRITES = 20
 """So many of the last are listed with the messages; `foretop journal` has all."""
 
 
-class ExplanationScreen(TextModal):
-    """One topic; scrolls where it does not fit."""
+class TextScreen(TextModal):
+    """A window with one text; scrolls where it does not fit."""
+
+    window: ClassVar[str] = "window -tall"
+    """What the style sheet calls it."""
+
+    def __init__(self, said: Sequence[Paragraph], ascii: bool) -> None:
+        super().__init__(ascii)
+        self._said = said
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes=self.window):
+            yield TextPane(ascii=self.ascii)
+
+    def on_mount(self) -> None:
+        self.query_one(TextPane).show(self._said)
+
+
+class ExplanationScreen(TextScreen):
+    """One topic."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "leave", show=False),
     ]
+    window = "window -tall -text"
 
     def __init__(self, explanation: Explanation, ascii: bool) -> None:
-        super().__init__(ascii)
-        self._explanation = explanation
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window -tall -text"):
-            yield TextPane(ascii=self.ascii, id="explanation")
-
-    def on_mount(self) -> None:
-        self.query_one(TextPane).show(explanation_text(self._explanation))
+        super().__init__(explanation_text(explanation), ascii)
 
 
 def explanation_text(explanation: Explanation) -> list[Paragraph]:
@@ -74,25 +85,19 @@ _WAYS = "up/down scroll   c copy   C copy as Markdown   esc/q close"
 _INDENT = 6
 
 
-class HandoverScreen(TextModal):
-    """The text as `foretop handover` prints it; scrolls where it does not fit."""
+class HandoverScreen(TextScreen):
+    """The text as `foretop handover` prints it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("c", "copy_text", show=False),
         Binding("C", "copy_markdown", show=False),
     ]
+    window = "window -tall -text"
 
     def __init__(self, text: str, markdown: str, ascii: bool) -> None:
-        super().__init__(ascii)
+        super().__init__(_paragraphs(text), ascii)
         self._text = text
         self._markdown = markdown
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window -tall -text"):
-            yield TextPane(ascii=self.ascii, id="handover")
-
-    def on_mount(self) -> None:
-        self.query_one(TextPane).show(_paragraphs(self._text))
 
     def action_copy_text(self) -> None:
         copy(self.app, self._text)
@@ -111,7 +116,9 @@ def _paragraphs(text: str) -> list[Paragraph]:
     return said
 
 
-class MessagesScreen(TextModal):
+class MessagesScreen(TextScreen):
+    """The messages so far, and the last writes."""
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("m,enter", "leave", show=False),
     ]
@@ -119,31 +126,22 @@ class MessagesScreen(TextModal):
     def __init__(
         self, told: Sequence[tuple[str, str]], writes: Sequence[JournalEntry], now: datetime, ascii: bool
     ) -> None:
-        super().__init__(ascii)
-        self._now = now
-        self._told = tuple(reversed(told))
-        self._writes = tuple(reversed(writes))
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window -tall"):
-            yield TextPane(ascii=self.ascii, id="messages")
-
-    def on_mount(self) -> None:
         said = [Paragraph((Span("Messages", BOLD), Span("   newest first, esc/q close", DIM))), paragraph("")]
-        said += [_line(at, text) for at, text in self._told] or [paragraph("No messages yet.")]
-        if self._writes:
+        said += [_line(at, text) for at, text in reversed(told)] or [paragraph("No messages yet.")]
+        if writes:
             said += [paragraph(""), paragraph("Sent by you, newest first", bold=True)]
-            together = groupby(self._writes, key=_alike)
-            said += [self._sent(list(entries)) for _, entries in islice(together, _MOST_WRITES)]
-        self.query_one(TextPane).show(said)
+            together = groupby(reversed(writes), key=_alike)
+            said += [_sent(list(entries), now) for _, entries in islice(together, _MOST_WRITES)]
+        super().__init__(said, ascii)
 
-    def _sent(self, entries: Sequence[JournalEntry]) -> Paragraph:
-        """Tells a write to one object, or the same one to several one after the other."""
-        kind, place, result, what = _alike(entries[0])[1:]
-        names = humanize.join([entry.name for entry in entries])
-        some = f"{humanize.count(len(entries), kind)} in {place} ({names})"
-        which = some if len(entries) > 1 else f"{kind} {place}/{names}"
-        return _line(_at(entries[0].at, self._now), f"{which} {result}{what}")
+
+def _sent(entries: Sequence[JournalEntry], now: datetime) -> Paragraph:
+    """Tells a write to one object, or the same one to several one after the other."""
+    kind, place, result, what = _alike(entries[0])[1:]
+    names = humanize.join([entry.name for entry in entries])
+    some = f"{humanize.count(len(entries), kind)} in {place} ({names})"
+    which = some if len(entries) > 1 else f"{kind} {place}/{names}"
+    return _line(_at(entries[0].at, now), f"{which} {result}{what}")
 
 
 def _line(at: str, text: str) -> Paragraph:
@@ -164,21 +162,11 @@ def _alike(entry: JournalEntry) -> tuple[str, ...]:
     return entry.context, entry.kind, entry.namespace, entry.result, f": {changes[0]}" if changes else ""
 
 
-class UpgradeScreen(TextModal):
-    """Scrolls where it does not fit."""
+class UpgradeScreen(TextScreen):
+    """The schedules that an upgrade of Velero changes."""
 
     def __init__(self, release: str, lines: Sequence[str], ascii: bool) -> None:
-        super().__init__(ascii)
-        self._release = release
-        self._lines = lines
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window -tall"):
-            yield TextPane(ascii=self.ascii, id="upgrade")
-
-    def on_mount(self) -> None:
-        title = Span(f"Upgrade to Velero {self._release}", BOLD)
+        title = Span(f"Upgrade to Velero {release}", BOLD)
         other = "   foretop upgrade-check --to VERSION for another release, esc/q close"
         said = [Paragraph((title, Span(other, DIM))), paragraph("")]
-        said += [Paragraph((Span(clean(line)),), indent=4) for line in self._lines]
-        self.query_one(TextPane).show(said)
+        super().__init__([*said, *(Paragraph((Span(clean(line)),), indent=4) for line in lines)], ascii)

@@ -50,6 +50,10 @@ class AppHost(Protocol):
     def cycle_theme(self) -> None:
         """The next theme, remembered."""
 
+    def show_theme(self, name: str, *, afresh: bool = False) -> None: ...
+
+    def write_terminal(self, text: str) -> None: ...
+
     def hint(self, name: str, text: str) -> None:
         """Tells this user something once, in this run or an earlier one."""
 

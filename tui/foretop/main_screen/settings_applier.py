@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING
 
 from textual.keys import _character_to_key
 
@@ -25,30 +25,16 @@ if TYPE_CHECKING:
     from foretop_core.dashboard.state import DashboardState
 
 
-class SettingsHost(Protocol):
-    """The services of the app for it."""
-
-    @property
-    def my_zone(self) -> tzinfo: ...
-
-    def show_theme(self, name: str, *, afresh: bool = False) -> None: ...
-
-    def write_terminal(self, text: str) -> None: ...
-
-    def set_keymap(self, keymap: dict[str, str]) -> None: ...
-
-    def notify(self, message: str, *, severity: Literal["information", "warning", "error"] = "information") -> None: ...
-
-
 class SettingsApplier:
     """Takes up only the settings that have changed, so that a person's own changes stay."""
 
-    def __init__(self, config: LiveConfig, host: SettingsHost, screen: MainScreen, state: DashboardState) -> None:
+    def __init__(self, config: LiveConfig, screen: MainScreen, state: DashboardState) -> None:
         self._config = config
-        self._host = host
+        self._app = screen.app
+        self._host = screen.app_host
         self._screen = screen
         self._state = state
-        self._notices = FindingNotices(state, host.write_terminal)
+        self._notices = FindingNotices(state, screen.app_host.write_terminal)
 
     def start(self) -> None:
         self._apply(None)
@@ -63,7 +49,7 @@ class SettingsApplier:
         problems = self._take_keys()
         later = self._config.at_next_start(before)
         waits = f"; {', '.join(later)} at the next start" if later else ""
-        self._host.notify(f"Configuration reloaded{waits}")
+        self._app.notify(f"Configuration reloaded{waits}")
         self._complain(problems)
         return True
 
@@ -111,16 +97,16 @@ class SettingsApplier:
         if actions != self._screen.actions:
             self._screen.actions = actions
             use_keys(actions)
-            self._host.set_keymap(keymap)
+            self._app.set_keymap(keymap)
         return problems
 
     def _complain(self, problems: list[str]) -> None:
         mistakes = [*self._config.config.mistakes, *problems]
         for mistake in mistakes:
-            self._host.notify(mistake, severity="warning")
+            self._app.notify(mistake, severity="warning")
         if len(mistakes) > 1:
             path = self._config.config.path
-            self._host.notify(
+            self._app.notify(
                 f"{len(mistakes)} mistakes in {path}: {key_name('messages')} shows them", severity="warning"
             )
 
