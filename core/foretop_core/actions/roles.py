@@ -75,19 +75,17 @@ def role_needs(holder: RoleHolder) -> RoleNeeds:
             return RoleNeeds()
 
 
-def role_manifests(
-    holder: RoleHolder, velero_namespace: str, namespaces: Iterable[str], subject: str = SUBJECT
-) -> list[dict[str, Any]]:
+def role_manifests(holder: RoleHolder, velero_namespace: str, namespaces: Iterable[str]) -> list[dict[str, Any]]:
     """The roles of one holder, each with its binding, as `kubectl apply` takes them."""
     needs, name = role_needs(holder), f"foretop-{holder}"
     own = tuple(namespaces) if needs.in_own_namespaces else ()
     found: list[dict[str, Any]] = []
     if needs.everywhere or not (needs.beside_velero or own):
-        found += _bound("ClusterRole", name, "", needs.everywhere, subject)
+        found += _bound("ClusterRole", name, "", needs.everywhere)
     if needs.beside_velero:
-        found += _bound("Role", name, velero_namespace, needs.beside_velero, subject)
+        found += _bound("Role", name, velero_namespace, needs.beside_velero)
     for namespace in own:
-        found += _bound("Role", name, namespace, needs.in_own_namespaces, subject)
+        found += _bound("Role", name, namespace, needs.in_own_namespaces)
     return found
 
 
@@ -123,9 +121,7 @@ def _watched(kinds: Iterable[Kind]) -> tuple[RequiredPermission, ...]:
     return tuple(needed for kind in kinds for needed in watch_permissions(kind))
 
 
-def _bound(
-    kind: str, name: str, namespace: str, needs: tuple[RequiredPermission, ...], subject: str
-) -> Iterator[dict[str, Any]]:
+def _bound(kind: str, name: str, namespace: str, needs: tuple[RequiredPermission, ...]) -> Iterator[dict[str, Any]]:
     meta = {"name": name, **({"namespace": namespace} if namespace else {})}
     yield {"apiVersion": f"{_API_GROUP}/v1", "kind": kind, "metadata": meta, "rules": role_rules(needs)}
     yield {
@@ -133,5 +129,5 @@ def _bound(
         "kind": f"{kind}Binding",
         "metadata": dict(meta),
         "roleRef": {"apiGroup": _API_GROUP, "kind": kind, "name": name},
-        "subjects": [{"apiGroup": _API_GROUP, "kind": "User", "name": subject}],
+        "subjects": [{"apiGroup": _API_GROUP, "kind": "User", "name": SUBJECT}],
     }

@@ -125,9 +125,9 @@ def read_duration(text: str) -> timedelta | None:
         return None
 
 
-def duration_setting(text: str, default: str = _SERVERS_DEFAULT) -> str:
+def duration_setting(text: str) -> str:
     """`30 days (720h0m0s)`; a setting that is zero, or not there, leaves it to the server."""
     length = read_duration(text)
     if not text or length == timedelta():
-        return default
+        return _SERVERS_DEFAULT
     return f"{duration(length)} ({text})" if length is not None else text

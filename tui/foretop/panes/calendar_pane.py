@@ -28,13 +28,13 @@ _WHOLE = 4
 """The weight of the lines that answer whether the night is done, and tell what is not made of it."""
 
 
-def phrases(line: WordLine, room: int | None = None, ellipsis: str = "…") -> Paragraph:
+def phrases(line: WordLine, room: int | None = None) -> Paragraph:
     """A line of the night's words; cut at its end where it has only so much room."""
     pieces, left = [], None if room is None else room - LABEL
     for phrase in line.phrases:
         text = clean(phrase.text)
         if left is not None:
-            text = cut_end(text, max(0, left), ellipsis)
+            text = cut_end(text, max(0, left))
             left -= width(text)
         pieces.append(Span(text, style_of(phrase.tone)))
         if left is not None and left <= 0:

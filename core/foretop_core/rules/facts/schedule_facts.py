@@ -19,7 +19,6 @@ from foretop_core.rules.cron_dialects import Reading
 from foretop_core.rules.forecast import (
     GRACE,
     Choice,
-    DelayReason,
     Overdue,
     UnpauseForecast,
     base_time,
@@ -48,7 +47,6 @@ from foretop_core.rules.storage_readiness import schedule_refusal
 __all__ = [
     "SEVERITIES",
     "Choice",
-    "DelayReason",
     "LastingFacts",
     "Overdue",
     "PauseInfo",

@@ -12,7 +12,6 @@ from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules.cron_dialects import Reading
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
-from foretop_core.rules.forecast import DelayReason
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.schedule_history import submitted
 
@@ -73,7 +72,7 @@ def runs_since(facts: ScheduleFacts) -> tuple[ExpectedRun, ...]:
     ends = (facts.now,) if schedule.spec.paused else _pause_ends(schedule)
     paused = newest is not None and any(True for end in ends for _ in _expected(facts.readings, newest, end))
     late = None if schedule.spec.paused else facts.overdue
-    not_made = late is not None and late.reason not in (DelayReason.INVALID, DelayReason.NEVER_FIRES)
+    not_made = late is not None and late.has_time
     return tuple(map(ExpectedRun, [PAUSED] * paused + [NOT_MADE] * not_made))
 
 

@@ -170,6 +170,11 @@ class Overdue(msgspec.Struct, frozen=True):
     sentence: Text
     blocker: Backup | None = None
 
+    @property
+    def has_time(self) -> bool:
+        """True if it is a run of the expression: one that is refused or never fires has none."""
+        return self.reason not in (DelayReason.INVALID, DelayReason.NEVER_FIRES)
+
 
 def overdue(
     schedule: Schedule,

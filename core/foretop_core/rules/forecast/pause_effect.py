@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 import msgspec
@@ -66,7 +66,6 @@ def pause(
     now: datetime,
     dialect: Dialect,
     backups: Iterable[Backup] = (),
-    zone: tzinfo = UTC,
     beat: Heartbeat | None = None,
 ) -> Text:
     """The effect of pausing in a sentence, with what goes on all the same."""
@@ -75,7 +74,7 @@ def pause(
         return sentence(f"{schedule.name} is already paused; ", running, ".")
     if problem := invalid(schedule, dialect):
         return f"{schedule.name} makes no backups now ({problem}), and makes none while it is paused."
-    run = next_run(schedule, dialect, zone)
+    run = next_run(schedule, dialect)
     if run is None:
         never = f"No further backup of {schedule.name}: its expression never fires, so it is always due; "
         return sentence(never, running, ".")
@@ -113,7 +112,6 @@ def unpause(
     beat: Heartbeat | None = None,
     backups: Iterable[Backup] = (),
     refusal: str = "",
-    zone: tzinfo = UTC,
     is_new: bool = False,
 ) -> UnpauseForecast:
     """The effect of unpausing the schedule now with this choice.
@@ -128,17 +126,17 @@ def unpause(
     if isinstance(parsed, CronError):
         invalid_cron = f"no backup: Velero refuses the schedule ({parsed})"
         return UnpauseForecast(choice, False, skips, None, None, 0, True, invalid_cron)
-    due = is_due(schedule, now, dialect, zone)
-    missed = missed_runs(schedule, now, dialect, zone) if due else 0
+    due = is_due(schedule, now, dialect)
+    missed = missed_runs(schedule, now, dialect) if due else 0
     held = blocker(schedule, backups)
-    since = next_run(schedule, dialect, zone)
+    since = next_run(schedule, dialect)
     if parsed.never_fires or since is None:
         first = f"a backup when {held.name} has ended" if held else "a backup at once"
         always = f"{first}, then one almost every minute: the expression never fires, so it is always due"
         return UnpauseForecast(choice, held is None, skips, None, None, 0, predictable, always)
     at_once = due and not skips and held is None
     base = now if skips or at_once else base_time(schedule) or now
-    following = run_after(schedule, base, dialect, zone)
+    following = run_after(schedule, base, dialect, UTC)
     waiting_due = due and not skips and held is not None
     silence = beat.silence(now) if beat else ""
     starts = None

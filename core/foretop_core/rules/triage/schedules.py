@@ -13,7 +13,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.collisions import collisions
 from foretop_core.rules.facts.pause_facts import count_unpause
-from foretop_core.rules.facts.schedule_facts import Choice, DelayReason, ScheduleFacts, schedule_facts
+from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts
 from foretop_core.rules.pauses import (
     PAUSED_BATCH,
     PauseWindow,
@@ -92,7 +92,7 @@ def overdue_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             continue
         facts = schedule_facts(snapshot, schedule, now, limits.overdue)
         late, beat = facts.overdue, facts.beat
-        if late is None or late.reason in {DelayReason.INVALID, DelayReason.NEVER_FIRES}:
+        if late is None or not late.has_time:
             continue
         what = "overdue, held by its last backup" if late.blocker else "overdue"
         look = f" at Velero's next check (second :{beat.second:02d})" if beat.second is not None else " within a minute"

@@ -347,11 +347,14 @@ def _gap(cells: int) -> ChartCell:
     return ChartCell(" " * cells, " " * cells)
 
 
-def day_axes(now: datetime, size: SizeClass, zone: tzinfo, days: int = 7) -> tuple[TimeAxis, ...]:
+_DAYS = 7
+
+
+def day_axes(now: datetime, size: SizeClass, zone: tzinfo) -> tuple[TimeAxis, ...]:
     """An axis for each of the coming days, from its midnight on; one of 23 or 25 hours has as many."""
     step = Zoom.WEEK.minutes(size)
     today = now.astimezone(zone).date()
-    coming = (today + timedelta(days=ahead) for ahead in range(days + 1))
+    coming = (today + timedelta(days=ahead) for ahead in range(_DAYS + 1))
     # Subtracted in UTC: two times of one zone differ by what its clock shows.
     midnights = [datetime.combine(day, time(), zone).astimezone(UTC) for day in coming]
     return tuple(
