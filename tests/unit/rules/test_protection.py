@@ -33,7 +33,7 @@ from foretop_core.rules.facts.namespace_facts import ProtectionJudge, Protection
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
-from foretop_core.rules.sentences import render, sentence
+from foretop_core.rules.sentences import keys_in, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, aggregated, triage
 from foretop_core.rules.triage.protection import poor_protection
@@ -561,6 +561,7 @@ def test_only_partial_copies_are_told_with_what_they_lack() -> None:
         "Its only copy is not complete: one has only pods.",
     )
     assert found.since is None, "the newest copy is not the first that lacks something"
+    assert keys_in(found.remedy) == ("edit-schedule", "back-up-now"), "nothing failed: its results are empty"
 
 
 # One change

@@ -172,7 +172,12 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
     """Nothing tells since when: copies that are gone may have been complete."""
     row = facts.protection
     copies, newest = row.copies, row.copies.newest_partial
-    left_out = f" has {copies.coverage.limits}" if copies.coverage.extent is Extent.PART else " partly failed"
+    is_by_choice = copies.coverage.extent is Extent.PART
+    left_out = f" has {copies.coverage.limits}" if is_by_choice else " partly failed"
+    # Of one that was to take a part alone nothing failed: its results are empty.
+    way = ("Let the schedule take all of it", Key("edit-schedule"))
+    if not is_by_choice:
+        way = ("See what is missing", Key("results"), ", fix its cause")
     where = " in reach" if row.lost.good else ""
     return Finding(
         "namespace-partial",
@@ -181,13 +186,7 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
         None,
         "has only partial copies",
         f"{_none_complete(copies.partial, where)}: {newest.name if newest else 'the newest'}{left_out}.",
-        sentence(
-            "See what is missing",
-            Key("results"),
-            ", fix its cause or widen the schedule, and back up now",
-            Key("back-up-now"),
-            ".",
-        ),
+        sentence(*way, ", and back up now", Key("back-up-now"), "."),
         (
             *((snapshot.ref(newest),) if newest is not None else ()),
             *(snapshot.ref(one.schedule) for one in row.covers),
