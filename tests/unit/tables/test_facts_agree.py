@@ -66,7 +66,7 @@ def test_a_volume_that_waits_for_another_waits_for_its_end_from_the_first_second
     shown = Shown("queue", objects)
     rows = {row[1]: row[2:] for row in shown.text("name", "when", "waits")}
     assert rows["lake-1"] == ["7s → after 02:51", "volume data-0 on worker-2"]
-    assert "waits its turn for 7 seconds: worker-2 moves volume data-0 of media-1, until about 02:51Z." in _pane(
+    assert "has waited 7 seconds for its turn: worker-2 moves volume data-0 of media-1, until about 02:51Z." in _pane(
         shown, lake
     )
     item = {item["name"]: item for item in shown.items()}["lake-1"]
