@@ -16,7 +16,7 @@ from foretop.panes.nonadmin_pane import nonadmin_pane
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span, wrap
 from foretop_core.models import Resource
-from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop_core.models.kinds import BACKUP, NAB, REPOSITORY, SCHEDULE
 from tests.objects import backup, condition, nab
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, troubled
@@ -139,6 +139,39 @@ async def test_below_the_table_too_a_schedule_says_what_to_do_about_what_is_wron
         await at.go("2", at.key(SCHEDULE, "broken"))
         await at.see("Do Correct its cron (e).")
         assert at.shown.pane.index("Velero refuses it") < at.shown.pane.index("Do  ") < at.shown.pane.index("Cron  ")
+
+
+async def test_a_schedule_that_runs_well_says_what_is_wrong_before_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its backups may be pruned: the pane had told what to set in Git, and nothing of why."""
+    async with stand("gitops", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, "orders-hourly"))
+        await at.see("Argo CD may prune its backups. Do Set spec.template.metadata.labels")
+        await at.go("2", at.key(SCHEDULE, "by-hand"))
+        await at.see("Last by-hand-")
+        assert at.shown.pane.strip().startswith("Next ")
+
+
+async def test_a_repository_whose_maintenance_fails_says_so_first_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`Ready` stood first, in green, and nothing told what to do; the namespace knew nothing of it."""
+    async with stand("volumes", tmp_path, monkeypatch) as at:
+        await at.go("repositories", at.key(REPOSITORY, "kafka-default-kopia"))
+        await at.see("Ready, but its latest maintenance failed. Do Check the maintenance job of kafka")
+        assert "Failed   error to prune: repository is locked" in at.shown.pane
+        await at.shown.press("9", "slash", *"kafka", "enter", "enter")
+        await at.see("kafka-default-kopia: Ready, maintained 3 days ago, its latest maintenance failed")
+
+
+async def test_a_movement_begins_with_its_phase_below_the_title_that_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("volumes", tmp_path, monkeypatch) as at:
+        await at.shown.press(":", *"movements", "enter")
+        await at.see("uploading to repository: connection reset")
+        assert at.shown.pane.strip().startswith("Failed on worker-1, 30.0 GB of 60.0 GB (50 %)")
 
 
 async def test_the_signs_of_the_strip_do_not_part_the_two_ways_of_unpausing(

@@ -12,7 +12,7 @@ from foretop.widgets.styles import BOLD
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.planners.lifetimes import EXTEND_BACKUP
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE, UNPAUSE
-from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED, STORAGE
+from foretop_core.models.kinds import NAB, NABSL, NABSL_REQUEST, NAR, PRESCALED, REPOSITORY, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGE_OF
 from foretop_core.rules import humanize
@@ -40,6 +40,7 @@ _NOUNS = {
     STORAGE.name: "location",
     NABSL.name: "location",
     NABSL_REQUEST.name: "request",
+    REPOSITORY.name: "repository",
     PRESCALED.name: "PreScaledCronJob",
 }
 _OF_ALL = frozenset({RESUME, UNPAUSE.id, CHANGE_PAUSE.id})

@@ -22,11 +22,12 @@ from foretop_core.dashboard.table_models import CONTEXT, StoreTableModel, TableM
 from foretop_core.late import Late, load
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGES, PageConflict, PageRecord
+from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_runs import RUN_WORDS
 from foretop_core.rules.sentences import keys_in, with_keys
 from foretop_core.tables.engine.drawings import LEVELS, RUN_SIGNS
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone
+from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, severity_mark
 from foretop_core.tables.engine.view import TableView, UnreadableRow, View, table_view
 from foretop_core.tables.timeline.time_axis import RUN, WARM_UP
 
@@ -88,7 +89,7 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     tells_more: Callable[[Any, RenderContext, int], tuple[Paragraph, ...]] | None = None
     """What a pane of so many cells says below, where it stands beside the table."""
     tells_remedy: bool = False
-    """Whether it says after its first sentence what the findings about the row ask for."""
+    """Whether it says after its first sentence what the findings about the row ask for; without one, what they are."""
     ends_with_chart: bool = False
     """Whether that is a chart, which stands below the keys."""
     groups: tuple[tuple[str, ...], ...] = ()
@@ -137,7 +138,9 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
             until = next((place for place, one in enumerate(said) if place > 1 and one.label), len(said))
             said = (*said[:until], *self.explains(entry, render), *said[until:])
         if self.tells_remedy:
-            said = (*said[:1], *remedy_lines(state, key), *said[1:])
+            # A pane that begins with a label has no sentence of its own on what is wrong.
+            first, rest = (fault_lines(state, key), said) if said and said[0].label else (said[:1], said[1:])
+            said = (*first, *remedy_lines(state, key), *rest)
         if cells is None:
             return *said, *told_keys
         below = self.tells_more(entry, render, cells) if self.tells_more is not None else ()
@@ -158,6 +161,17 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
 
     def why_empty(self, state: DashboardState) -> list[Line]:
         return [(span(self.empty, Tone.DIM),)] if isinstance(self.empty, str) else self.empty(state)
+
+
+def fault_lines(state: DashboardState, key: ObjectRef) -> tuple[Paragraph, ...]:
+    """The findings about an object, each in the few words of its line in Triage."""
+    return tuple(
+        lead(
+            f"{humanize.capitalized(state.render_context_of(one).text(one.what))}.",
+            severity_mark(one.severity).tone if one.acknowledged is None else Tone.DIM,
+        )
+        for one in state.findings_about(key)
+    )
 
 
 def remedy_lines(state: DashboardState, key: ObjectRef) -> tuple[Paragraph, ...]:
@@ -349,6 +363,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="repositories",
+        tells_remedy=True,
         tells=_pane("storage_pane:repository_pane"),
         empty="No backup repositories: Velero makes one for each namespace whose volumes it moves.",
         signs=_status(

@@ -38,8 +38,9 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
         said.append(paragraph(f"{humanize.join(found.unavailable)}: unavailable", Tone.BAD, label="Storage"))
     said += [
         paragraph(
-            f"{one.name}: {one.phase or 'New'}, maintained {_ago(one.status.last_maintenance_time, render)}",
-            Tone.PLAIN if one.phase == "Ready" else Tone.WARN,
+            f"{one.name}: {one.phase or 'New'}, maintained {_ago(one.status.last_maintenance_time, render)}"
+            f"{', its latest maintenance failed' if one.failed_maintenance else ''}",
+            Tone.PLAIN if one.phase == "Ready" and not one.failed_maintenance else Tone.WARN,
             label="Repo",
         )
         for one in found.repositories[:2]

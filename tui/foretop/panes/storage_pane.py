@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from foretop.bindings import key_name
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
+from foretop.widgets.paragraphs import Paragraph, Span, lead, paragraph, span
 from foretop.widgets.styles import BOLD
 from foretop_core.actions.planners.nonadmin import DECIDE_STORAGE
 from foretop_core.models import BackupRepository, BackupStorageLocation, NonAdminBackupStorageLocationRequest
@@ -56,15 +56,17 @@ def storage_pane(place: BackupStorageLocation, render: RenderContext) -> tuple[P
 
 
 def repository_pane(repository: BackupRepository, render: RenderContext) -> tuple[Paragraph, ...]:
+    """Its state comes first; its name is the title of the pane, and of its own page."""
     spec, status = repository.spec, repository.status
     tone = repository_mark(repository).tone
-    said = [Paragraph((span(repository.name, bold=True), span(": "), span(repository.phase or "New", tone)))]
+    phase, failed = repository.phase or "New", repository.failed_maintenance
+    said = [lead(f"{phase}, but its latest maintenance failed." if failed else f"{phase}.", tone)]
     if repository.is_unready:
         said.append(paragraph(unready_repository(repository), Tone.BAD, label="Why"))
     elif status.message:
         said.append(paragraph(status.message, Tone.BAD, label="Says"))
-    if failed := repository.failed_maintenance:
-        said.append(paragraph(f"The latest maintenance failed: {failed}", Tone.WARN, label="Failed"))
+    if failed:
+        said.append(paragraph(failed, Tone.WARN, label="Failed"))
     kind = spec.repository_type or "repository"
     text = f"{kind}: volumes of {spec.volume_namespace} in {spec.backup_storage_location}"
     said.append(paragraph(text, label="Holds"))

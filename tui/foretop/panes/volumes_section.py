@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foretop.widgets.paragraphs import Paragraph, paragraph, span
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, Resource, Restore
 from foretop_core.models.wire import ObjectRef
@@ -45,7 +45,12 @@ def _run_of(key: ObjectRef, resource: Resource) -> tuple[str, str, bool]:
 
 
 def volume_line(movement: DataMovement, render: RenderContext) -> Paragraph:
-    """Phase, node, share, rate and the time left of one volume."""
+    """Name, phase, node, share, rate and the time left of one volume, in a list of them."""
+    name = span(f"{movement.volume or movement.name}  ", bold=True)
+    return Paragraph((name, *_state(movement, render)), indent=2)
+
+
+def _state(movement: DataMovement, render: RenderContext) -> tuple[Span, Span]:
     status, progress = movement.status, movement.status.progress
     node = f" on {movement.node}" if movement.node else ""
     share = f", {humanize.size(progress.bytes_done)}"
@@ -63,18 +68,13 @@ def volume_line(movement: DataMovement, render: RenderContext) -> Paragraph:
         waits = f", waiting for {humanize.duration(render.now - movement.created)}{reason}"
     tone = Tone.BAD if movement.phase in ("Failed", "Canceled") else Tone.PLAIN
     message = f": {status.message}" if status.message else ""
-    return Paragraph(
-        (
-            span(movement.volume or movement.name, bold=True),
-            span(f"  {movement.phase or 'New'}", tone),
-            span(f"{node}{share}{at_rate}{to_go}{waits}{message}"),
-        ),
-        indent=2,
-    )
+    phase = span(movement.phase or "New", tone, bold=tone is Tone.BAD)
+    return phase, span(f"{node}{share}{at_rate}{to_go}{waits}{message}")
 
 
 def movement_pane(movement: DataMovement, render: RenderContext) -> tuple[Paragraph, ...]:
-    said = [volume_line(movement, render)]
+    """Its state comes first; its name is the title of the pane, and of its own page."""
+    said = [Paragraph(_state(movement, render))]
     owner = f"backup {movement.backup_name}" if movement.backup_name else f"restore {movement.restore_name}"
     said.append(paragraph(f"{type(movement).__name__} ({how_moved(movement)})", label="How"))
     if movement.backup_name or movement.restore_name:
