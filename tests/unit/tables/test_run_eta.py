@@ -44,7 +44,8 @@ def test_a_backup_whose_next_volume_waits_behind_another_says_what_moves() -> No
     moving = upload("first", "InProgress", of="slow", node="worker-4")
     shown = Shown("queue", [slow, moving, upload(of="slow", **accepted)])
     assert shown.text("when", "waits") == [["◐", "41m → ?", "volume data-0 on worker-4"]]
-    assert "Volume data-0 has waited 8 minutes for its turn: worker-4 moves volume data-0 of slow." in _pane(shown, slow)
+    turn = "Volume data-0 has waited 8 minutes for its turn: worker-4 moves volume data-0 of slow."
+    assert turn in _pane(shown, slow)
     other = backup("other", "WaitingForPluginOperations", created="02:00:00", started="02:00:01")
     shown = Shown(
         "queue",

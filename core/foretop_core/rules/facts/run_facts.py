@@ -364,7 +364,8 @@ def _waits_for_volume(item: QueueItem, now: datetime, server: ServerFacts) -> Ru
     if volumes.turn_after:
         until = sentence(", until about ", estimate(volumes.not_before)) if volumes.not_before is not None else ""
         still = sentence(" Volume ", stands_still(volumes.still, now), ".") if volumes.still is not None else ""
-        turn = sentence(f"Volume {waiting.name} has waited ", length, f" for its turn: {volumes.turn_after}", until, ".")
+        busy = f" for its turn: {volumes.turn_after}"
+        turn = sentence(f"Volume {waiting.name} has waited ", length, busy, until, ".")
         at = item.expected_end
         end = sentence(" Expected to end about ", estimate(at), _basis(item), ".") if at is not None else ""
         told = sentence(turn, still, end)
