@@ -37,9 +37,9 @@ async def test_in_the_primer_the_footer_follows_the_field() -> None:
         await shown.press("6")
         assert "enter edit" in shown.footer
         await shown.press("enter")
-        assert shown.footer.startswith(" enter done  esc leave  tab minutes  ")
+        assert shown.footer.startswith(" enter done  esc close  tab minutes  ")
         await shown.press("tab")
-        assert shown.footer.startswith(" enter done  esc leave  tab expression  ")
+        assert shown.footer.startswith(" enter done  esc close  tab expression  ")
         await shown.press("ctrl+p")
         assert isinstance(shown.app.screen, CommandPalette)
 
@@ -85,7 +85,7 @@ async def test_under_a_window_no_key_of_the_page_is_told(key: str) -> None:
     async with screen() as shown:
         before = shown.footer
         await shown.press(key)
-        assert shown.footer == " esc leave  "
+        assert shown.footer == " esc close  "
         await shown.press("escape")
         assert shown.footer == before
 

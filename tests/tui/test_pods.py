@@ -59,7 +59,7 @@ async def test_the_log_of_a_pod_opens_at_its_end_and_its_keys_fit(
         await command(at, "pods")
         await at.see("velero-")
         await at.shown.press("l")
-        await at.see("w cut", "q back")
+        await at.see("w cut", "q close")
         lines = at.shown.app.screen.query_one(LogLines)
         await at.shown.until(lambda: lines.last_visible == lines.visible_count > 100)
         assert lines.top > 0

@@ -111,7 +111,7 @@ class LogViewer(DownloadScreen):
             where += f", {len(lines.matches):,} matches"
         if self._is_searched or lines.errors:
             keys.append(("n N", "next"))
-        keys += [*self.more_keys(), ("w", "cut" if lines.wraps else "wrap"), ("q", "back")]
+        keys += [*self.more_keys(), ("w", "cut" if lines.wraps else "wrap"), ("q", "close")]
         if lines.errors:
             keys.append(("ctrl+z", "all lines" if lines.errors_only else "errors"))
         keys += [*self.rarer_keys(), ("ctrl+s", "save"), ("right" if lines.wraps else "left right", "aside")]

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
 
-IN_A_WINDOW: KeyHints = (("esc", "leave"),)
+IN_A_WINDOW: KeyHints = (("esc", "close"),)
 """A window tells its own keys."""
 _WHERE_TENANTS_ARE = 8
 """Elsewhere few tables have more than one namespace, and the key for that may stand at the end of the footer."""

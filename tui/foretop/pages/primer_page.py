@@ -209,7 +209,7 @@ class PrimerPage(Page, can_focus=True):
 
     def ways_of_typing(self) -> KeyHints:
         other = "minutes" if self._expression.has_focus else "expression"
-        return (("enter", "done"), ("esc", "leave"), ("tab", other), *EDITING) if self.is_editing else ()
+        return (("enter", "done"), ("esc", "close"), ("tab", other), *EDITING) if self.is_editing else ()
 
     def offers(self, action_id: str) -> bool:
         if action_id == "copy_primed":
