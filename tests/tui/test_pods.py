@@ -96,10 +96,10 @@ async def test_movements_show_the_time_left_of_each_volume(tmp_path: Path, monke
         await command(at, "movements")
         await at.see("InProgress", "LEFT", "mongo-0")
         await at.shown.press("slash", *"mongo-0", "enter")
-        await at.see("mongo-0 InProgress", " left")
+        await at.see("InProgress on worker-3, ", " left")
         await at.shown.press("escape")
         await command(at, "repositories")
-        await at.see("The latest maintenance failed")
+        await at.see("Ready, but its latest maintenance failed.")
         await at.shown.press("q", "q")
         await at.shown.until(lambda: at.shown.page == "triage")
 
