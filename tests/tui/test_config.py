@@ -43,16 +43,6 @@ async def configured(folder: Path, text: str) -> AsyncIterator[Screen]:
         yield shown
 
 
-async def test_where_storage_is_is_said_to_a_user_once(tmp_path: Path) -> None:
-    said = []
-    for _ in range(2):
-        async with configured(tmp_path, "") as shown:
-            await shown.press("9")
-            await shown.app.workers.wait_for_complete()
-            said.append([text for _, text in shown.app.told if ":storage" in text])
-    assert said == [["Storage has no number: :storage opens it"], []]
-
-
 def titles(shown: Screen) -> list[str]:
     """The titles of the columns, without the arrow of the sorted one."""
     return [word for word in shown.table_lines[0].replace("↑", " ").replace("↓", " ").split() if word.isupper()]

@@ -296,15 +296,11 @@ async def test_storage_has_no_digit_and_stands_last_while_it_is_shown() -> None:
         assert shown.page == "triage"
 
 
-@pytest.mark.sweep
-async def test_the_first_9_says_once_where_storage_is() -> None:
+async def test_the_last_digit_opens_its_page_and_says_nothing_of_another() -> None:
     async with screen() as shown:
         await shown.press("9")
         assert shown.page == "protection"
-        await shown.press("1", "9")
-        assert [text for _, text in shown.app.told if ":storage" in text] == [
-            "Storage has no number: :storage opens it"
-        ]
+        assert [text for _, text in shown.app.told if ":storage" in text] == []
 
 
 async def test_the_configuration_chooses_and_orders_the_tabs() -> None:

@@ -110,8 +110,6 @@ class Dashboard(SerialKeyApp):
         self._canvas = CellDiff()
         self._size_notice: TooSmallScreen | None = None
         self.config = config
-        self._hints: set[str] = set()
-        """The hints that were given in this run, or known."""
         self.theme_name = "terminal"
         self._theme_filter: ThemeFilter | None = None
         if config is not None:
@@ -430,16 +428,6 @@ class Dashboard(SerialKeyApp):
         off = " (NO_COLOR is set: no colours)" if self.no_color else ""
         until = f" until you quit: {origin} sets another" if origin else ""
         self.notify(f"Theme {self.theme_name}{until}{off}")
-
-    def hint(self, name: str, text: str) -> None:
-        """Tells this user something once, in this run or an earlier one."""
-        if name not in self._hints:
-            self._hints.add(name)
-            self.run_worker(self._hint(name, text))
-
-    async def _hint(self, name: str, text: str) -> None:
-        if self.config is None or await self.config.is_new(name):
-            self.notify(text)
 
     def toggle_mouse(self) -> None:
         """The terminal's own selection and our mouse exclude each other."""

@@ -63,12 +63,6 @@ class LiveConfig:
         self._chosen_theme = name
         await in_thread(partial(remember_theme, self._environ, name))
 
-    async def is_new(self, hint: str) -> bool:
-        """True if this user was not given a hint yet; from then on it is known."""
-        from foretop_core.background import in_thread
-
-        return await in_thread(partial(_note_hint, self._environ, hint))
-
     async def poll(self) -> Settings | None:
         """The settings before, where the file has changed since; None for nothing new."""
         from foretop_core.background import in_thread
@@ -107,19 +101,6 @@ def remember_theme(environ: Mapping[str, str], name: str) -> None:
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_own_file(path, f"{name}\n".encode())
-
-
-def _note_hint(environ: Mapping[str, str], hint: str) -> bool:
-    """False where it was noted before; where it cannot be, it is given again in the next run."""
-    path = _file(environ, f"hint-{hint}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(exist_ok=False)
-    except FileExistsError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _file(environ: Mapping[str, str], name: str) -> Path:

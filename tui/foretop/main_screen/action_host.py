@@ -54,9 +54,6 @@ class AppHost(Protocol):
 
     def write_terminal(self, text: str) -> None: ...
 
-    def hint(self, name: str, text: str) -> None:
-        """Tells this user something once, in this run or an earlier one."""
-
     def note_failure(self, what: str, subject: ObjectRef | None, problem: Exception) -> bool:
         """Something failed that was asked for or drawn: it is told once, and listed in Triage."""
 

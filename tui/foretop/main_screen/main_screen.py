@@ -388,14 +388,12 @@ class MainScreen(Screen[None]):
         return self.pages[page_id]
 
     async def action_digit(self, digit: int) -> None:
-        """To the tab of a digit; with the last one a user is told once where the page is that has none."""
+        """To the tab of a digit."""
         tab = next((tab for tab in self.tabs if tab.digit == digit), None)
         if tab is None:
             self.app.notify(f"No tab has the digit {digit}: tabs in the configuration lists {len(self.tabs)} pages")
             return
         await self.action_tab(tab.id)
-        if tab.id == "protection" and digit == MOST_TABS and not self.has_tab("storage"):
-            self.app_host.hint("storage", "Storage has no number: :storage opens it")
 
     async def action_tab(self, page_id: str) -> None:
         if self.current != page_id:
