@@ -75,6 +75,7 @@ async def test_one_who_is_signed_out_reads_it_beside_the_cluster_and_the_sentenc
         assert shown.status.startswith(" prod-eu ✗ signed out, seen 51s ago  ")
         assert "API ▲ signed out" in shown.status
         assert "context prod-eu" in shown.text
+        assert ("open the queue" in shown.text, "enter open" in shown.footer) == (False, False), "nothing of it is seen"
         await shown.press("2")
         assert LOGIN in " ".join(shown.pane.split())
 

@@ -76,8 +76,12 @@ class ObjectActions:
         return can() if can is not None else self._subject() is not None
 
     def can_open(self) -> bool:
-        has_finding = finding_under_cursor(self.host.page) is not None
-        return self.host.current != DETAIL and (self._subject() is not None or has_finding)
+        return self.host.current != DETAIL and (self._subject() is not None or self._leads_on())
+
+    def _leads_on(self) -> bool:
+        """True if the finding under the cursor gathers others, names objects or has a page that shows it."""
+        found = finding_under_cursor(self.host.page)
+        return found is not None and bool(found.members or self.targets() or place_of(found, ()))
 
     def can_copy_finding(self) -> bool:
         return finding_under_cursor(self.host.page) is not None

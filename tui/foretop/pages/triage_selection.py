@@ -17,8 +17,12 @@ _SHOWN_BY = {
     "velero-paused-overdue": "schedules",
     "window-open": "schedules",
     "window-overrun": "schedules",
+    **dict.fromkeys(("velero-signed-out", "velero-out-of-reach"), ""),
 }
-"""Findings that are not about one object, and the page that shows them better than a list of all that they touch."""
+"""Findings that are not about one object, and the page that shows them better than a list of all that they touch.
+
+Of a cluster that is not seen no page shows anything.
+"""
 _NAMES = {"queue": "the queue", "schedules": "the schedules", "pods": "the pods of Velero, with their logs"}
 
 
