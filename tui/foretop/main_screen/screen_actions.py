@@ -21,6 +21,7 @@ from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.column_layout import sort_keys
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE
+from foretop_core.actions.planners.schedules import CREATE_SCHEDULE
 from foretop_core.background import in_thread
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError
@@ -103,7 +104,7 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
     app.refresh()
 
 
-_HOMES = {"create-schedule": "schedules", "collisions": "calendar", "spread": "calendar"}
+_HOMES = {CREATE_SCHEDULE.id: CREATE_SCHEDULE.page, "collisions": "calendar", "spread": "calendar"}
 """Actions that need no object, and the page of each: by name they work on every page, and lead there first."""
 _BY_NAME_ALONE = frozenset({"windows", "upgrade", "handover", "messages"})
 """Actions of the first lines of the palette: few know their keys, or they have none."""

@@ -99,7 +99,7 @@ class WriteActions:
         if record is None:
             return ""
         if record.asked_of is AskedOf.FINDING:
-            return f"{record.title}: only findings, on the page triage"
+            return f"{record.title}: only findings, on the page {record.page}"
         if record is EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
             return f"Results are on {key_name('results')}"
         if record not in (PAUSE, UNPAUSE):
@@ -137,7 +137,7 @@ class WriteActions:
         if mine and mine[0].only_in_results and page is not None and page.why_no_list:
             return f"{mine[0].title}: {page.why_no_list}"
         if mine and mine[0].page:
-            return f"{mine[0].title}: on the page {mine[0].page}"
+            return _on_its_page(mine[0])
         if record.only_in_results:
             return ""  # the action that leads there has the same key, and says it
         shown = PAGES[self.host.current].home_of if key is None and self.host.current in PAGES else ()
@@ -145,7 +145,7 @@ class WriteActions:
         if here:
             return f"{here[0].title}: no row is selected"
         if record.page:
-            return f"{record.title}: on the page {record.page}"
+            return _on_its_page(record)
         kinds = list(dict.fromkeys(kind.name for other in rivals for kind in other.kinds))
         return f"{record.title}: only for {humanize.join(kinds, 4)}"
 
@@ -472,3 +472,8 @@ def _part(context: str, window: PauseWindow, named: Collection[ObjectRef | None]
 
 def _label(key: ObjectRef) -> tuple[str, str, str]:
     return key.context, key.namespace, label_value(key.name)
+
+
+def _on_its_page(record: ActionRecord) -> str:
+    """The answer of a key that only another page offers."""
+    return f"{record.title}: on the page {record.page}"
