@@ -38,7 +38,10 @@ def about(at: datetime, now: datetime) -> Text:
 
 
 class Key(msgspec.Struct, frozen=True):
-    """The key of an action within a sentence: a screen writes the one that it has, anything else leaves it out."""
+    """The key of an action within a sentence: a screen writes the one that it has, anything else leaves it out.
+
+    A command of the screen, `:pods`, is written as it is.
+    """
 
     action: str
 
@@ -109,12 +112,13 @@ def with_keys(text: Text, key_name: Callable[[str], str]) -> Text:
     """The same with the key of each action behind what it does: `Resume the window (U).`"""
     if isinstance(text, str):
         return text
-    keys = {action: f" ({key})" if (key := key_name(action)) else "" for action in keys_in(text)}
+    found = {one: one if one.startswith(":") else key_name(one) for one in keys_in(text)}
+    keys = {action: f" ({key})" if key else "" for action, key in found.items()}
     return sentence(*(keys[part.action] if isinstance(part, Key) else part for part in text.parts))
 
 
 def keys_in(text: Text) -> tuple[str, ...]:
-    """The actions whose keys a sentence names."""
+    """The actions whose keys a sentence names, and the commands."""
     return () if isinstance(text, str) else tuple(part.action for part in text.parts if isinstance(part, Key))
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from foretop_core.models import NonAdminBackup, Schedule
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.sentences import render
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.sentences import render, with_keys
 from foretop_core.rules.snapshot import ObservedChanges
-from foretop_core.rules.triage import Finding, Severity, aggregated, opened, ungathered
+from foretop_core.rules.triage import Finding, Severity, aggregated, opened, triage, ungathered
 from foretop_core.tables.resources.findings import finding_item, subject_text
 from tests.objects import NOW, at, backup, condition, location, nab, nar, restore, schedule, upload
+from tests.settled_scenes import settled
 from tests.unit.rules.test_triage import findings, only
 
 
@@ -202,6 +207,17 @@ def test_a_line_of_many_says_whose_remedy_it_names() -> None:
     (shown,) = aggregated(findings(location(), *refused))
     told, first = render(shown.remedy, NOW), shown.members[0]
     assert told.startswith(f"For {first.subject.namespace}/{first.subject.name}: {render(first.remedy, NOW)}")
-    assert told.endswith("The other 3 have their own: open the line.")
+    assert told.endswith("The other 3 have their own.")
     (alike,) = aggregated(findings(location(), *(partly_failed(number) for number in range(4))))
     assert alike.remedy == alike.members[0].remedy
+
+
+@pytest.mark.parametrize("scene", ["dead", "protection", "volumes"])
+def test_a_remedy_as_it_is_printed_names_nothing_that_only_a_screen_has(scene: str) -> None:
+    objects, now = settled(scene, timedelta(minutes=5))
+    found = list(ungathered(triage(assemble(objects), now).findings))
+    printed = [render(one.remedy, now) for one in found]
+    assert found
+    assert not [text for text in printed if re.search(r"(^|[ (]):[a-z]|open the line", text)]
+    on_screen = [render(with_keys(one.remedy, lambda action: action), now) for one in found]
+    assert any(re.search(r" \(:(pods|spread)\)", text) for text in on_screen)

@@ -126,7 +126,7 @@ def _shared_remedy(members: Sequence[Finding]) -> Text:
     first, *others = members
     if all(one.remedy == first.remedy for one in others):
         return first.remedy
-    rest = f" The other {len(others):,} have their own: open the line"
+    rest = f" The other {len(others):,} have their own"
     return sentence(f"For {_name(first.subject)}: ", first.remedy, rest, Key("open"), ".")
 
 

@@ -333,7 +333,9 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
                     f"{humanize.count(slots, 'backup')} at a time, the others wait.",
                 ),
                 sentence(
-                    "Give them different minutes: :spread proposes some, or try a change",
+                    "Give them different minutes: look for some",
+                    Key(":spread"),
+                    ", or try a change",
                     Key("what_if"),
                     ". Or raise --concurrent-backups.",
                 ),

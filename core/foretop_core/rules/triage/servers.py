@@ -16,7 +16,7 @@ from foretop_core.rules.facts.run_facts import Run, has_ended
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerState, server_facts
 from foretop_core.rules.heartbeat import PERIOD, last_start
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds, brief
 from foretop_core.rules.velero_pods import crash_text, failing_server, last_words, pod_state
@@ -30,7 +30,7 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             continue
         pods = _unready(snapshot.server(namespace))
         failing = failing_server(snapshot.pods, namespace) if pods else None
-        what, check = _what(server, failing), f"the Velero pod in {namespace} (:pods) and its log"
+        what, store = _what(server, failing), "" if pods else "the object store, "
         also = (
             sentence(
                 f" The server works ({server.sign} at ",
@@ -55,7 +55,13 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
                 ".",
                 also,
             ),
-            f"Check {'' if pods else 'the object store, '}{check}; :queue lists what waits.",
+            sentence(
+                f"Check {store}the Velero pod in {namespace} and its log",
+                Key(":pods"),
+                "; see what waits",
+                Key(":queue"),
+                ".",
+            ),
             (snapshot.ref(failing),) if failing is not None else (),
             hits=_in_a_row(waits, _held_up(snapshot, namespace), _under_way(snapshot, namespace, server)),
             raw=last_words(failing) if failing is not None else "",
@@ -128,7 +134,9 @@ def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             ),
             f"Scale the Deployment velero in {namespace} up again."
             if scaled
-            else f"See why the pod is not ready: :pods shows its state, restarts and log. It is in {namespace}.",
+            else sentence(
+                f"See why the pod in {namespace} is not ready by its state, restarts and log", Key(":pods"), "."
+            ),
             (snapshot.ref(failing),) if failing is not None else (),
             hits=_under_way(snapshot, namespace, server_facts(snapshot, namespace, now)),
             raw=last_words(failing) if failing is not None else "",

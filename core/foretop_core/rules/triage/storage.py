@@ -13,7 +13,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.storage_facts import StorageFacts
-from foretop_core.rules.sentences import ScheduleName, Text, listed, sentence
+from foretop_core.rules.sentences import Key, ScheduleName, Text, listed, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import saw_storage, unready_effect
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -190,8 +190,11 @@ def unready_repositories(snapshot: ClusterSnapshot, now: datetime, limits: Thres
             snapshot.seen.phase_since.get(snapshot.ref(repository)),
             "not ready, moves no volumes",
             unready_effect(repository),
-            f"Check the storage location {spec.backup_storage_location} and Velero's log (:pods); Velero tries the "
-            "repository again every few minutes.",
+            sentence(
+                f"Check the storage location {spec.backup_storage_location} and Velero's log",
+                Key(":pods"),
+                "; Velero tries the repository again every few minutes.",
+            ),
             (snapshot.ref(where),) if where is not None else (),
             blames=snapshot.ref(where) if where is not None else None,
             raw=repository.status.message,
@@ -214,8 +217,11 @@ def unmaintained_repositories(snapshot: ClusterSnapshot, now: datetime, limits: 
             failed[0].complete_timestamp,
             "its maintenance fails",
             sentence(often, last),
-            f"Check the maintenance job of {repository.spec.volume_namespace} and Velero's log (:pods); Velero tries "
-            "again when the next maintenance is due.",
+            sentence(
+                f"Check the maintenance job of {repository.spec.volume_namespace} and Velero's log",
+                Key(":pods"),
+                "; Velero tries again when the next maintenance is due.",
+            ),
             hits="Volume data of deleted backups stays in the storage location until it succeeds.",
             raw=repository.failed_maintenance,
         )
