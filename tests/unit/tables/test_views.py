@@ -641,6 +641,19 @@ def test_a_run_that_has_just_become_due_is_not_in_no_seconds_and_names_what_may_
     assert "since 02:40:00Z; created within a minute of it, or when s-1 has ended" in told
 
 
+@pytest.mark.parametrize(("ends", "held"), [("01:01:03", ""), ("01:50:03", ", or when s-2 has ended")])
+def test_a_backup_is_named_as_in_the_way_of_the_next_run_only_where_it_runs_then(ends: str, held: str) -> None:
+    """It was named whenever it had not ended, though the forecast had it done long before."""
+    hourly = schedule("s", "0 * * * *", last="02:40:03", created="00:00:00")
+    before = [
+        backup("s-0", created="01:00:03", started="01:00:03", ended=ends, of="s"),
+        backup("s-1", created="01:00:04", started="01:00:03", ended=ends, of="s"),
+    ]
+    last = backup("s-2", "InProgress", created="02:40:03", started="02:40:10", of="s")
+    told = pane_of(location(), hourly, *before, last)
+    assert f"03:00:00Z, in 18 minutes; created within a minute of it{held} " in f"{told} "
+
+
 def test_a_nab_whose_velero_backup_is_gone_does_not_show_its_old_phase() -> None:
     gone = {"type": "Accepted", "status": "False", "reason": "VeleroBackupNotFound", "message": "not found"}
     copied = {"name": "v-1", "namespace": "velero", "status": {"phase": "Completed", "progress": {"totalItems": 9}}}

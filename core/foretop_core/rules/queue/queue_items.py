@@ -84,6 +84,15 @@ class QueueItem(msgspec.Struct, frozen=True):
         """True if it waits for nothing but to be seen."""
         return self.expected_start is not None and self.expected_start - now <= _AT_ONCE
 
+    def may_run_at(self, moment: datetime) -> bool:
+        """True if it is at work at that moment by the forecast, or the forecast has no start or end that says otherwise.
+
+        One that waits in the queue or finishes holds back no further run of its schedule.
+        """
+        if self.phase in phases.FINISHING or (self.expected_end is not None and self.expected_end <= moment):
+            return False
+        return not self.waits or self.expected_start is None or self.expected_start <= moment
+
     @property
     def is_held_by_namespace(self) -> bool:
         return self.hold is not None and self.hold.kind is BlockerKind.NAMESPACE
