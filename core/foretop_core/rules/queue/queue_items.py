@@ -85,7 +85,7 @@ class QueueItem(msgspec.Struct, frozen=True):
         return self.expected_start is not None and self.expected_start - now <= _AT_ONCE
 
     def may_run_at(self, moment: datetime) -> bool:
-        """True if it is at work at that moment by the forecast, or the forecast has no start or end that says otherwise.
+        """True if it is at work at that moment by the forecast, also where no start or end is known.
 
         One that waits in the queue or finishes holds back no further run of its schedule.
         """
