@@ -175,9 +175,9 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
     is_by_choice = copies.coverage.extent is Extent.PART
     left_out = f" has {copies.coverage.limits}" if is_by_choice else " partly failed"
     # Of one that was to take a part alone nothing failed: its results are empty.
-    way = ("Let the schedule take all of it", Key("edit-schedule"))
+    way = sentence("Let the schedule take all of it", Key("edit-schedule"))
     if not is_by_choice:
-        way = ("See what is missing", Key("results"), ", fix its cause")
+        way = sentence("See what is missing", Key("results"), ", fix its cause")
     where = " in reach" if row.lost.good else ""
     return Finding(
         "namespace-partial",
@@ -186,7 +186,7 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
         None,
         "has only partial copies",
         f"{_none_complete(copies.partial, where)}: {newest.name if newest else 'the newest'}{left_out}.",
-        sentence(*way, ", and back up now", Key("back-up-now"), "."),
+        sentence(way, ", and back up now", Key("back-up-now"), "."),
         (
             *((snapshot.ref(newest),) if newest is not None else ()),
             *(snapshot.ref(one.schedule) for one in row.covers),
