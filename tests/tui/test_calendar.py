@@ -37,7 +37,7 @@ from foretop_core.rules.night.what_if import Move, Pause
 from foretop_demo.local_api_server import LocalApiServer
 from tests.examples import sampled
 from tests.objects import NOW, at, backup, location, schedule, upload
-from tests.tui.dashboard_on_box import unfolded
+from tests.tui.dashboard_on_box import stand, unfolded
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, running, screen
 from tests.tui.test_unseen import before
@@ -1007,3 +1007,14 @@ async def test_the_number_of_those_that_share_a_lane_is_not_cut(number: int, sai
     async with calendar(FilledSource([location(), *tenants])) as (shown, _):
         await until_beats(shown, lambda: "nab" in "".join(shown.lines))
         assert any(said in line for line in shown.lines), shown.text
+
+
+async def test_what_keeps_a_run_of_a_dead_velero_is_said_once_at_80_columns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("dead", tmp_path, monkeypatch) as box:
+        await box.shown.press("5")
+        await box.see("mail-hourly")
+        await box.shown.press("down", "down")
+        await box.see("This mail-hourly overdue since 02:23 ", "Overdue since 02:23, but it is not created until")
+        assert unfolded(box.shown.lines).count("but it is not created") == 1

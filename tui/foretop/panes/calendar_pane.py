@@ -78,7 +78,7 @@ def lane_line(item: TimelineItem, name: str, words: LaneWords | None, state: Das
 
 
 def _next(item: TimelineItem, state: DashboardState) -> str:
-    """The next run of a lane of which nothing is foreseen, and what keeps it from being made."""
+    """The next run of a lane of which nothing is foreseen; what keeps it from being made is in the box below."""
     now, zone, facts = state.now(item.key.context), state.zone_of(item.key), _facts(item, state)
     runs = next_runs(item, now, 1) if item.expression else ()
     if not runs:
@@ -90,8 +90,7 @@ def _next(item: TimelineItem, state: DashboardState) -> str:
     if facts is None or not facts.obstacle:
         return f" next {when(runs[0], now, zone)}"
     late = facts.overdue
-    due = f"overdue since {when(late.since, now, zone)}" if late is not None else f"due {when(runs[0], now, zone)}"
-    return f" {due}, {state.render_context(item.key.context).text(facts.obstacle, facts.schedule)}"
+    return f" overdue since {when(late.since, now, zone)}" if late is not None else f" due {when(runs[0], now, zone)}"
 
 
 def _is_kept_back(facts: ScheduleFacts | None) -> bool:
