@@ -252,6 +252,7 @@ _OWN: Mapping[str, Doing] = {
     "save": Doing(tells("aved"), ()),
     "wrap": Doing(changes, ("w",)),
     "topics": Doing(opens("ChoicePicker", "due")),
+    "help": Doing(opens("LogHelpScreen", "Keys of the log")),
 }
 
 

@@ -314,7 +314,7 @@ _OF_THE_PRIMER = (
 )
 _FETCH = ("l", "enter")
 _OF_ERRORS = frozenset({"next(1)", "next(-1)", "errors_only"})
-_WITHOUT_LOG = _OF_ERRORS | {"search", "save", "wrap"}
+_WITHOUT_LOG = _OF_ERRORS | {"search", "save", "wrap", "help"}
 _AGREEING = frozenset({"screen.press"})
 """On the knob that fetches; "agreeing to fetch a log" does it, at the end."""
 _LOG = _window("LogViewer", " lines", focus="LogLines")

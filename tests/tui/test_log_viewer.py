@@ -76,6 +76,18 @@ def test_a_log_of_too_many_lines_is_refused_before_it_is_taken_apart() -> None:
         run_logs._lines(b"\n" * 1_000_001)
 
 
+async def test_the_log_has_a_help_of_its_own_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`?` did nothing in it, and nothing listed g, G and ctrl+s."""
+    async with stand("quiet", tmp_path, monkeypatch, size=(120, 40)) as at:
+        await faulty(at)
+        await fetch_log(at)
+        await at.see("? help")
+        await at.shown.press("question_mark")
+        await at.see("Keys of the log", "ctrl+s save it to a file", "g and G go to the ends", "q close the log")
+        await at.shown.press("question_mark")
+        assert lines_of(at).has_focus, "the log is there again, as it was"
+
+
 async def test_errors_are_marked_counted_jumped_to_and_shown_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

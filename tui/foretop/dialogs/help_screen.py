@@ -62,6 +62,26 @@ class HelpScreen(TextModal):
         choose_topic(self.app, self.ascii)
 
 
+class LogHelpScreen(TextModal):
+    """The keys of a log, over it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("question_mark,enter", "leave", show=False),
+    ]
+
+    def __init__(self, keys: Sequence[tuple[str, str]], ascii: bool) -> None:
+        super().__init__(ascii)
+        self._keys = keys
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="window -tall -text"):
+            yield TextPane(ascii=self.ascii, id="help")
+
+    def on_mount(self) -> None:
+        head = Paragraph((Span("Keys of the log", BOLD), Span("   up/down scroll, esc/q close", DIM)))
+        self.query_one(TextPane).show([head, *(_key(key, does) for key, does in self._keys)])
+
+
 Group = list[Paragraph]
 
 

@@ -43,6 +43,7 @@ class LogViewer(DownloadScreen):
         Binding("ctrl+z", "errors_only", show=False),
         Binding("w", "wrap", show=False),
         Binding("ctrl+s", "save", show=False),
+        Binding("question_mark", "help", show=False),
     ]
     file = RunFile.LOG
 
@@ -114,9 +115,23 @@ class LogViewer(DownloadScreen):
         keys += [*self.more_keys(), ("w", "cut" if lines.wraps else "wrap"), ("q", "close")]
         if lines.errors:
             keys.append(("ctrl+z", "all lines" if lines.errors_only else "errors"))
-        keys += [*self.rarer_keys(), ("ctrl+s", "save"), ("right" if lines.wraps else "left right", "aside")]
+        keys += [
+            ("?", "help"),
+            *self.rarer_keys(),
+            ("ctrl+s", "save"),
+            ("right" if lines.wraps else "left right", "aside"),
+        ]
         room = self.size.width - width(where) - 2
         self.query_one("#fetch-foot", StyledLine).show([Span(f" {where} "), *key_line(keys, room)])
+
+    def action_help(self) -> None:
+        from foretop.dialogs.help_screen import LogHelpScreen
+
+        if self.download_state is DownloadState.SHOWN:
+            self.app.push_screen(LogHelpScreen((*_LOG_KEYS, *self.own_keys, *_WAYS_OUT), self.ascii))
+
+    own_keys: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """The keys that only this log has, for the help."""
 
     def more_keys(self) -> list[tuple[str, str]]:
         """The keys that this log has besides."""
@@ -237,6 +252,8 @@ class PodLogViewer(LogViewer):
         Binding("ctrl+r", "reload", show=False),
     ]
 
+    own_keys = (("p", "the run before the last restart, or this one"), ("ctrl+r", "load it again"))
+
     def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
         super().__init__(service, key, ascii)
         self._previous = False
@@ -294,3 +311,13 @@ class PodLogViewer(LogViewer):
 
 
 _BEFORE = "The run before the last restart."
+_LOG_KEYS = (
+    ("/", "search; n and N go from match to match"),
+    ("n N", "next and previous error; while a search is kept, its matches"),
+    ("ctrl+z", "only the errors, or all lines"),
+    ("w", "wrap long lines, or cut them"),
+    ("left right", "move sideways in lines that are cut"),
+    ("up down j k", "move; page up and down; g and G go to the ends"),
+    ("ctrl+s", "save it to a file in the folder that foretop was started in"),
+)
+_WAYS_OUT = (("?", "this help"), ("esc", "end the search, then close the log"), ("q", "close the log"))
