@@ -851,7 +851,9 @@ async def test_the_line_of_a_lane_says_that_its_run_does_not_come_while_velero_i
     silent = location(checked="01:00:00", synced="01:00:00")
     async with calendar(FilledSource([silent, *_hourly()[1:]]), (80, 24)) as (shown, _):
         await until_beats(shown, lambda: "etcd due 03:00" in shown.text)
-        assert re.search(r"This +etcd due 03:00, created then; it completes when the storage", shown.text)
+        assert re.search(
+            r"This +etcd due 03:00 +Due +03:00, .* +created then; it completes when the storage", " ".join(shown.lines)
+        )
         shown.source.manual.advance(timedelta(minutes=40))
         await until_beats(shown, lambda: "etcd overdue since 03:00" in shown.text)
 
