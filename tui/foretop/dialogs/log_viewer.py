@@ -14,6 +14,7 @@ from textual.widgets import Input, Label
 
 from foretop.bindings import key_name
 from foretop.dialogs.download_screen import DownloadScreen, DownloadState
+from foretop.dialogs.help_screen import LogHelpScreen
 from foretop.widgets.line_widgets import StyledLine, key_line
 from foretop.widgets.log_lines import LogLines
 from foretop.widgets.paragraphs import Span, paragraph
@@ -125,8 +126,6 @@ class LogViewer(DownloadScreen):
         self.query_one("#fetch-foot", StyledLine).show([Span(f" {where} "), *key_line(keys, room)])
 
     def action_help(self) -> None:
-        from foretop.dialogs.help_screen import LogHelpScreen
-
         if self.download_state is DownloadState.SHOWN:
             self.app.push_screen(LogHelpScreen((*_LOG_KEYS, *self.own_keys, *_WAYS_OUT), self.ascii))
 
