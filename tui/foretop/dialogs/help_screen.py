@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 
 from foretop.bindings import UNLISTED, Action, ActionGroup, footer_order
 from foretop.dialogs.base_modal import TextModal
-from foretop.dialogs.text_screens import choose_topic
+from foretop.dialogs.text_screens import TextScreen, choose_topic
 from foretop.panes.page_records import Sign
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, wrap
@@ -62,24 +62,17 @@ class HelpScreen(TextModal):
         choose_topic(self.app, self.ascii)
 
 
-class LogHelpScreen(TextModal):
+class LogHelpScreen(TextScreen):
     """The keys of a log, over it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,enter", "leave", show=False),
     ]
+    window = "window -tall -text"
 
     def __init__(self, keys: Sequence[tuple[str, str]], ascii: bool) -> None:
-        super().__init__(ascii)
-        self._keys = keys
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window -tall -text"):
-            yield TextPane(ascii=self.ascii, id="help")
-
-    def on_mount(self) -> None:
         head = Paragraph((Span("Keys of the log", BOLD), Span("   up/down scroll, esc/q close", DIM)))
-        self.query_one(TextPane).show([head, *(_key(key, does) for key, does in self._keys)])
+        super().__init__([head, *(_key(key, does) for key, does in keys)], ascii)
 
 
 Group = list[Paragraph]
