@@ -206,8 +206,9 @@ def _conditions_text(entry: NonAdminRow) -> str:
 
 
 def _stand(entry: NonAdminRow) -> str:
+    """Empty where it is in no line; a dash here would make the texts of a filter slow to bring to lower case."""
     if entry.run is None or not entry.place:
-        return "–"
+        return ""
     return "waiting" if entry.run.phase in WAITING else "running"
 
 
@@ -218,7 +219,7 @@ def _queue(entry: NonAdminRow, render: RenderContext) -> str:
     facts = render.facts(entry.run)
     if facts.is_left_alone:
         return "not picked up"
-    return f"{humanize.ordinal(facts.waiting_place)} waiting" if facts.waiting_place else _stand(entry)
+    return f"{humanize.ordinal(facts.waiting_place)} waiting" if facts.waiting_place else _stand(entry) or "–"
 
 
 def _queue_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
