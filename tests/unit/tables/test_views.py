@@ -654,6 +654,20 @@ def test_a_backup_is_named_as_in_the_way_of_the_next_run_only_where_it_runs_then
     assert f"03:00:00Z, in 18 minutes; created within a minute of it{held} " in f"{told} "
 
 
+@pytest.mark.parametrize(("phase", "holds"), [("", True), ("New", True), ("Queued", False), ("Finalizing", False)])
+def test_a_backup_that_has_not_begun_is_in_the_way_of_the_next_run_unless_it_is_queued(phase: str, holds: bool) -> None:
+    """Velero's overlap guard goes by New and by no phase at all, as every waiting backup has it before 1.18."""
+    hourly = schedule("s", "0 * * * *", last="02:40:03", created="00:00:00")
+    long = [
+        backup(f"y-{number}", created=f"{day}T02:00:03Z", started=f"{day}T02:00:03Z", ended=f"{day}T05:00:03Z")
+        for number, day in enumerate(("2026-11-12", "2026-11-13"))
+    ]
+    works = backup("y-2", "InProgress", created="02:00:03", started="02:00:03", of="y")
+    waits = backup("s-2", phase, created="02:40:03", position=1 if phase == "Queued" else None, of="s")
+    told = pane_of(location(), hourly, *long, works, waits)
+    assert ("03:00:00Z, in 18 minutes; created within a minute of it, or when s-2 has ended" in told) is holds
+
+
 def test_a_nab_whose_velero_backup_is_gone_does_not_show_its_old_phase() -> None:
     gone = {"type": "Accepted", "status": "False", "reason": "VeleroBackupNotFound", "message": "not found"}
     copied = {"name": "v-1", "namespace": "velero", "status": {"phase": "Completed", "progress": {"totalItems": 9}}}

@@ -277,7 +277,7 @@ def _is_created(facts: ScheduleFacts, render: RenderContext, run: datetime) -> s
     if start is None:
         before = facts.unfinished
         item = render.facts(before).item if before is not None else None
-        may_hold = before is not None and (item is None or item.may_run_at(max(run, facts.now)))
+        may_hold = before is not None and (item is None or item.holds_schedule_at(max(run, facts.now)))
         held = f", or when {before.name} has ended" if before is not None and may_hold else ""
         return f"created within a minute of it{held}"
     at = render.time(start, facts.schedule)

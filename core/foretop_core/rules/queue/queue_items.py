@@ -84,14 +84,14 @@ class QueueItem(msgspec.Struct, frozen=True):
         """True if it waits for nothing but to be seen."""
         return self.expected_start is not None and self.expected_start - now <= _AT_ONCE
 
-    def may_run_at(self, moment: datetime) -> bool:
-        """True if it is at work at that moment by the forecast, also where no start or end is known.
-
-        One that waits in the queue or finishes holds back no further run of its schedule.
-        """
-        if self.phase in phases.FINISHING or (self.expected_end is not None and self.expected_end <= moment):
+    def holds_schedule_at(self, moment: datetime) -> bool:
+        """True if its schedule starts no other at that moment by the forecast, also where no start or end is known."""
+        if self.expected_end is not None and self.expected_end <= moment:
             return False
-        return not self.waits or self.expected_start is None or self.expected_start <= moment
+        if self.phase in phases.QUEUE_PHASES:
+            # It may be InProgress by then.
+            return self.expected_start is None or self.expected_start <= moment
+        return self.phase in phases.HOLDS_SCHEDULE
 
     @property
     def is_held_by_namespace(self) -> bool:
