@@ -33,7 +33,7 @@ from foretop_core.rules.facts.namespace_facts import ProtectionJudge, Protection
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written
 from foretop_core.rules.protection.namespace_protection import NamespaceProtection
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
-from foretop_core.rules.sentences import keys_in, render, sentence
+from foretop_core.rules.sentences import keys_in, render, sentence, with_keys
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, aggregated, triage
 from foretop_core.rules.triage.protection import poor_protection
@@ -562,6 +562,33 @@ def test_only_partial_copies_are_told_with_what_they_lack() -> None:
     )
     assert found.since is None, "the newest copy is not the first that lacks something"
     assert keys_in(found.remedy) == ("edit-schedule", "back-up-now"), "nothing failed: its results are empty"
+
+
+_PODS: dict[str, Any] = {"includedResources": ["pods"]}
+_PART, _ALL = schedule("part", "shop", **_PODS), schedule("all", "shop")
+
+
+@pytest.mark.parametrize(
+    ("covered_by", "phase", "limits", "way"),
+    [
+        (_PART, "Completed", _PODS, "Let the schedule take all of it (e), and back up now (n)."),
+        (_ALL, "Completed", _PODS, "Back up now with all (n): it takes all of shop."),
+        (_ALL, "PartiallyFailed", {}, "See what is missing (x), fix its cause, and back up now with all (n)."),
+        (
+            _PART,
+            "PartiallyFailed",
+            _PODS,
+            "See what is missing (x), fix its cause, let the schedule take all of it (e), and back up now (n).",
+        ),
+    ],
+)
+def test_the_way_to_a_complete_copy_goes_by_what_failed_and_by_what_the_schedules_take(
+    covered_by: Schedule, phase: str, limits: dict[str, Any], way: str
+) -> None:
+    last = copy("one", "shop", age=timedelta(minutes=40), phase=phase, of=covered_by.name, **limits)
+    found = next(poor_protection(assemble((location(), SHOP, covered_by, last)), NOW, Thresholds()))
+    keys = {"edit-schedule": "e", "back-up-now": "n", "results": "x"}
+    assert (found.code, render(with_keys(found.remedy, keys.__getitem__), NOW)) == ("namespace-partial", way)
 
 
 # One change

@@ -21,6 +21,7 @@ from foretop_core.rules.facts.namespace_facts import (
 from foretop_core.rules.facts.pause_facts import pause_note
 from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, ScheduleFacts, schedule_facts
 from foretop_core.rules.facts.server_facts import server_facts
+from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -172,12 +173,7 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
     """Nothing tells since when: copies that are gone may have been complete."""
     row = facts.protection
     copies, newest = row.copies, row.copies.newest_partial
-    is_by_choice = copies.coverage.extent is Extent.PART
-    left_out = f" has {copies.coverage.limits}" if is_by_choice else " partly failed"
-    # Of one that was to take a part alone nothing failed: its results are empty.
-    way = sentence("Let the schedule take all of it", Key("edit-schedule"))
-    if not is_by_choice:
-        way = sentence("See what is missing", Key("results"), ", fix its cause")
+    left_out = f" has {copies.coverage.limits}" if copies.coverage.extent is Extent.PART else " partly failed"
     where = " in reach" if row.lost.good else ""
     return Finding(
         "namespace-partial",
@@ -186,12 +182,27 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
         None,
         "has only partial copies",
         f"{_none_complete(copies.partial, where)}: {newest.name if newest else 'the newest'}{left_out}.",
-        sentence(way, ", and back up now", Key("back-up-now"), "."),
+        _way_to_all(row),
         (
             *((snapshot.ref(newest),) if newest is not None else ()),
             *(snapshot.ref(one.schedule) for one in row.covers),
         ),
     )
+
+
+def _way_to_all(row: NamespaceProtection) -> Text:
+    """How a complete copy comes about: a failure is fixed, and a schedule takes all of it, or is made to."""
+    newest, edit, now = row.copies.newest_partial, Key("edit-schedule"), Key("back-up-now")
+    whole = next((one.schedule for one in row.covers if one.coverage.extent is Extent.ALL and not one.is_refused), None)
+    # Of a copy that was to have a part alone mostly nothing failed: its results are empty.
+    if newest is None or newest.phase in FAULTY:
+        fix = sentence("See what is missing", Key("results"), ", fix its cause")
+        if whole is None:
+            return sentence(fix, ", let the schedule take all of it", edit, ", and back up now", now, ".")
+        return sentence(fix, f", and back up now with {whole.name}", now, ".")
+    if whole is None:
+        return sentence("Let the schedule take all of it", edit, ", and back up now", now, ".")
+    return sentence(f"Back up now with {whole.name}", now, f": it takes all of {row.namespace}.")
 
 
 def _unreachable(snapshot: ClusterSnapshot, places: tuple[str, ...], names: list[str]) -> Finding:
