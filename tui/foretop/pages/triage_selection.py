@@ -8,6 +8,7 @@ from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGE_OF
 from foretop_core.rules.triage import Finding, ungathered
+from foretop_core.tables.resources.visibility_findings import is_visibility_finding
 
 _SHOWN_BY = {
     "velero-no-pulse": "pods",
@@ -17,12 +18,8 @@ _SHOWN_BY = {
     "velero-paused-overdue": "schedules",
     "window-open": "schedules",
     "window-overrun": "schedules",
-    **dict.fromkeys(("velero-signed-out", "velero-out-of-reach"), ""),
 }
-"""Findings that are not about one object, and the page that shows them better than a list of all that they touch.
-
-Of a cluster that is not seen no page shows anything.
-"""
+"""Findings that are not about one object, and the page that shows them better than a list of all that they touch."""
 _NAMES = {"queue": "the queue", "schedules": "the schedules", "pods": "the pods of Velero, with their logs"}
 
 
@@ -57,8 +54,11 @@ def toggle_acknowledged(page: Page | None) -> bool | None:
 
 
 def place_of(finding: Finding, targets: tuple[ObjectRef, ...]) -> PageAddress | None:
-    """The page that shows a finding about no object; None where one of those that it names is to be chosen."""
-    page = _SHOWN_BY.get(finding.code, "" if targets else "queue")
+    """The page that shows a finding about no object; None where one of those that it names is to be chosen.
+
+    What is not seen no page shows.
+    """
+    page = _SHOWN_BY.get(finding.code, "" if targets or is_visibility_finding(finding) else "queue")
     shown = {"backups", "restores"} if page == "queue" else {page}
     first = next((key for key in targets if PAGE_OF.get(key.kind) in shown), None)
     return PageAddress(page, filter="", key=first, jumped=True) if page else None
