@@ -252,7 +252,7 @@ async def test_w_on_a_run_that_will_be_lost_tries_a_change_of_its_schedule() -> 
         await shown.until(lambda: "will lose" in shown.text)
         while "Try a change" not in shown.pane:
             await shown.press("down")
-        assert "foretop whatif (W)" in shown.pane
+        assert "Try a change (W)" in shown.pane
         await shown.press("W")
         await shown.until(lambda: "What if: often" in shown.text)
         await shown.press("escape")

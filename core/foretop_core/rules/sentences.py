@@ -38,12 +38,18 @@ def about(at: datetime, now: datetime) -> Text:
 
 
 class Key(msgspec.Struct, frozen=True):
-    """The key of an action within a sentence: a screen writes the one that it has, anything else leaves it out.
-
-    A command of the screen, `:pods`, is written as it is.
-    """
+    """The key of an action within a sentence: a screen writes the one that it has, anything else `shell`."""
 
     action: str
+    shell: str = ""
+    """What does the same in a shell; "" where nothing does."""
+
+
+class Command(msgspec.Struct, frozen=True):
+    """A command of the screen within a sentence, `:pods`, and what does the same in a shell."""
+
+    screen: str
+    shell: str
 
 
 class ScheduleName(msgspec.Struct, frozen=True):
@@ -52,7 +58,7 @@ class ScheduleName(msgspec.Struct, frozen=True):
     name: str
 
 
-Part: TypeAlias = str | Moment | timedelta | Key | ScheduleName
+Part: TypeAlias = str | Moment | timedelta | Key | Command | ScheduleName
 
 
 class Sentence(msgspec.Struct, frozen=True):
@@ -71,7 +77,7 @@ Text: TypeAlias = str | Sentence
 """What a person reads: plain text, which never changes, or a sentence with times in it."""
 
 
-def sentence(*parts: Text | Moment | Key | ScheduleName | datetime | timedelta) -> Text:
+def sentence(*parts: Text | Part | datetime) -> Text:
     """`sentence("Due at ", run, ", ", now - run, " ago.")`: the parts in order; plain text where none is a time.
 
     Durations lose what is not shown of them, so that a rule that looks again a second later says the same.
@@ -109,16 +115,28 @@ def without_full_stop(text: Text) -> Text:
 
 
 def with_keys(text: Text, key_name: Callable[[str], str]) -> Text:
-    """The same with the key of each action behind what it does: `Resume the window (U).`"""
+    """The same with the keys and commands of the screen behind what they do: `Resume the window (U).`"""
     if isinstance(text, str):
         return text
-    found = {one: one if one.startswith(":") else key_name(one) for one in keys_in(text)}
-    keys = {action: f" ({key})" if key else "" for action, key in found.items()}
-    return sentence(*(keys[part.action] if isinstance(part, Key) else part for part in text.parts))
+
+    def written(part: Part) -> Part:
+        match part:
+            case Key(action):
+                return _aside(key_name(action))
+            case Command(screen):
+                return _aside(screen)
+            case _:
+                return part
+
+    return sentence(*map(written, text.parts))
+
+
+def _aside(text: str) -> str:
+    return f" ({text})" if text else ""
 
 
 def keys_in(text: Text) -> tuple[str, ...]:
-    """The actions whose keys a sentence names, and the commands."""
+    """The actions whose keys a sentence names."""
     return () if isinstance(text, str) else tuple(part.action for part in text.parts if isinstance(part, Key))
 
 
@@ -140,7 +158,7 @@ def sort_key(text: Text) -> str:
     return text if isinstance(text, str) else "".join(_sortable(part) for part in text.parts)
 
 
-def _flat(parts: Iterable[Text | Moment | Key | ScheduleName | datetime | timedelta]) -> Iterator[Part]:
+def _flat(parts: Iterable[Text | Part | datetime]) -> Iterator[Part]:
     for part in parts:
         if isinstance(part, Sentence):
             yield from part.parts
@@ -154,7 +172,7 @@ def _flat(parts: Iterable[Text | Moment | Key | ScheduleName | datetime | timede
 
 def names_key(text: Text, action: str) -> bool:
     """True if a sentence names the key of an action."""
-    return isinstance(text, Sentence) and Key(action) in text.parts
+    return action in keys_in(text)
 
 
 def _written(part: Part, now: datetime, zone: tzinfo | None) -> str:
@@ -165,8 +183,8 @@ def _written(part: Part, now: datetime, zone: tzinfo | None) -> str:
             return humanize.time(at, now, zone)
         case timedelta():
             return humanize.duration(part)
-        case Key():
-            return ""
+        case Key() | Command():
+            return _aside(part.shell)
         case ScheduleName(name):
             return name
         case str():
@@ -179,7 +197,7 @@ def _sortable(part: Part) -> str:
             return at.astimezone(UTC).isoformat()
         case timedelta():
             return f"{part.total_seconds():015.0f}"
-        case Key():
+        case Key() | Command():
             return ""
         case ScheduleName(name):
             return name

@@ -143,7 +143,7 @@ def test_a_server_that_still_makes_backups_has_hanging_storage() -> None:
     found = only(silent, alive, fresh)
     assert found.code == "velero-no-pulse"
     assert "storage hangs" in render(found.what, NOW)
-    assert render(found.remedy, NOW).endswith("and its log; see what waits.")
+    assert render(found.remedy, NOW).endswith("and its log (foretop get pods); see what waits (foretop get queue).")
     runs = backup("a-0", "InProgress", created="01:30:00", started="01:30:00")
     (outage,) = [each for each in findings(silent, alive, fresh, runs) if each.code == "velero-no-pulse"]
     fate = "t stays InProgress until the storage responds; if Velero restarts before, it is marked Failed."

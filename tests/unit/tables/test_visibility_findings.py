@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
+import pytest
 from msgspec.structs import replace
 
+from foretop.pages.triage_selection import place_of
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef
@@ -72,6 +75,26 @@ def test_a_cluster_without_any_watch_yet_has_no_counts_and_no_finding() -> None:
     new = health()
     assert (new.synced, new.watches, new.unreadable, new.polled, new.polled_every) == (0, 0, 0, 0, 0.0)
     assert visibility_findings("prod", new, NOW) == ()
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        ContextHealth(WatchState.STALE, since=NOW - timedelta(minutes=1), lost_at=NOW - timedelta(minutes=1)),
+        ContextHealth(WatchState.SIGNED_OUT, since=NOW - timedelta(minutes=1), lost_at=NOW - timedelta(minutes=1)),
+        ContextHealth(WatchState.STALE, since=NOW - timedelta(minutes=1), faults=("KeyError: 'a'",)),
+        ContextHealth(WatchState.STALE, since=NOW - timedelta(minutes=1), stale=(BACKUP.name,)),
+        ContextHealth(WatchState.LIVE, unreadable=1, unreadable_kinds=(BACKUP.name,)),
+        ContextHealth(WatchState.NO_NAMESPACE, missing=("nowhere",)),
+        ContextHealth(WatchState.FORBIDDEN, forbidden=(BACKUP.name,)),
+        ContextHealth(WatchState.LIVE, watches=9, polled=2, polled_every=30.0),
+    ],
+    ids=("lost", "signed out", "fault", "stale", "unreadable", "no namespace", "forbidden", "polled"),
+)
+def test_what_is_not_seen_leads_to_no_page_and_prints_nothing_that_only_a_screen_has(seen: ContextHealth) -> None:
+    (found,) = visibility_findings("prod", seen, NOW)
+    assert place_of(found, ()) is None
+    assert not re.search(r"(^|[ (]):[a-z]", render(found.remedy, NOW))
 
 
 def test_a_brief_interruption_of_a_watch_is_not_a_finding() -> None:

@@ -20,15 +20,15 @@ from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_fact
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, likely_night
 from foretop_core.rules.night.outlook import ScheduleOutlook, schedule_outlooks, window_outlook
 from foretop_core.rules.queue.owners import OwnerKind
-from foretop_core.rules.sentences import Key, Moment, sentence
+from foretop_core.rules.sentences import Moment, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, SPREAD, WHAT_IF, Finding, Severity, Thresholds
 
 RUNS_LOST = "runs-will-be-lost"
 NOT_DONE = "run-not-done-in-time"
 WINDOW_TAKEN = "window-not-free"
 COPY_OLD = "copy-will-be-old"
-_TRY = sentence("Try a change with foretop whatif", Key("what_if"), "; foretop spread proposes other minutes.")
+_TRY = sentence("Try a change", WHAT_IF, ", or look for other minutes", SPREAD, ".")
 _JUST_AFTER = timedelta(seconds=1)
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from foretop_core.models.wire import ObjectRef, Time
 from foretop_core.rules.facts.namespace_facts import ProtectionLimits
-from foretop_core.rules.sentences import Text
+from foretop_core.rules.sentences import Command, Key, Text
 from foretop_core.rules.severity import Severity
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ QUEUE = ""
 WINDOW_OPEN, WINDOW_OVERRUN = "window-open", "window-overrun"
 PAUSED_OVERDUE, LEFT_OVER = "velero-paused-overdue", "drill-left-over"
 """Codes of findings that the screen has keys for."""
+SHOW_PODS, SHOW_QUEUE = Command(":pods", "foretop get pods"), Command(":queue", "foretop get queue")
+SPREAD, WHAT_IF = Command(":spread", "foretop spread"), Key("what_if", "foretop whatif")
+"""Where remedies lead, on the screen and in a shell."""
 
 
 def brief(words: str, instead: str) -> str:

@@ -29,6 +29,8 @@ from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_
 from foretop_core.rules.triage.finding import (
     PAUSED_OVERDUE,
     QUEUE,
+    SPREAD,
+    WHAT_IF,
     WINDOW_OPEN,
     WINDOW_OVERRUN,
     Finding,
@@ -334,9 +336,9 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
                 ),
                 sentence(
                     "Give them different minutes: look for some",
-                    Key(":spread"),
+                    SPREAD,
                     ", or try a change",
-                    Key("what_if"),
+                    WHAT_IF,
                     ". Or raise --concurrent-backups.",
                 ),
                 tuple(snapshot.ref(schedule) for schedule in schedules),

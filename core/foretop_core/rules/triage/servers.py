@@ -16,9 +16,9 @@ from foretop_core.rules.facts.run_facts import Run, has_ended
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerState, server_facts
 from foretop_core.rules.heartbeat import PERIOD, last_start
-from foretop_core.rules.sentences import Key, Text, sentence
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds, brief
+from foretop_core.rules.triage.finding import QUEUE, SHOW_PODS, SHOW_QUEUE, Finding, Severity, Thresholds, brief
 from foretop_core.rules.velero_pods import crash_text, failing_server, last_words, pod_state
 
 
@@ -57,9 +57,9 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             ),
             sentence(
                 f"Check {store}the Velero pod in {namespace} and its log",
-                Key(":pods"),
+                SHOW_PODS,
                 "; see what waits",
-                Key(":queue"),
+                SHOW_QUEUE,
                 ".",
             ),
             (snapshot.ref(failing),) if failing is not None else (),
@@ -135,7 +135,7 @@ def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             f"Scale the Deployment velero in {namespace} up again."
             if scaled
             else sentence(
-                f"See why the pod in {namespace} is not ready by its state, restarts and log", Key(":pods"), "."
+                f"See why the pod in {namespace} is not ready by its state, restarts and log", SHOW_PODS, "."
             ),
             (snapshot.ref(failing),) if failing is not None else (),
             hits=_under_way(snapshot, namespace, server_facts(snapshot, namespace, now)),

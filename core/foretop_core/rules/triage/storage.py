@@ -13,10 +13,10 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.storage_facts import StorageFacts
-from foretop_core.rules.sentences import Key, ScheduleName, Text, listed, sentence
+from foretop_core.rules.sentences import ScheduleName, Text, listed, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import saw_storage, unready_effect
-from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import SHOW_PODS, Finding, Severity, Thresholds
 
 _GC_FAILURES = {
     "BSLNotFound": "its storage location no longer exists",
@@ -192,7 +192,7 @@ def unready_repositories(snapshot: ClusterSnapshot, now: datetime, limits: Thres
             unready_effect(repository),
             sentence(
                 f"Check the storage location {spec.backup_storage_location} and Velero's log",
-                Key(":pods"),
+                SHOW_PODS,
                 "; Velero tries the repository again every few minutes.",
             ),
             (snapshot.ref(where),) if where is not None else (),
@@ -219,7 +219,7 @@ def unmaintained_repositories(snapshot: ClusterSnapshot, now: datetime, limits: 
             sentence(often, last),
             sentence(
                 f"Check the maintenance job of {repository.spec.volume_namespace} and Velero's log",
-                Key(":pods"),
+                SHOW_PODS,
                 "; Velero tries again when the next maintenance is due.",
             ),
             hits="Volume data of deleted backups stays in the storage location until it succeeds.",

@@ -10,7 +10,7 @@ from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models.kinds import EVENT, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import Command, Text, sentence
 from foretop_core.rules.triage import Finding, Severity
 from foretop_core.rules.triage.finding import brief
 from foretop_core.store import ContextHealth, UnreadableObject
@@ -149,7 +149,7 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             None,
             "no such namespace",
             f"Namespace {names} does not exist in this cluster.",
-            "Switch to another with :ns NAME, or start with another -n.",
+            sentence("Choose another namespace", Command(":ns NAME", "-n NAME"), "."),
         )
     if health.forbidden:
         kinds = _titles(health.forbidden)
@@ -183,7 +183,7 @@ def _finding(
     since: datetime | None,
     what: str,
     evidence: Text,
-    remedy: str,
+    remedy: Text,
     raw: str = "",
 ) -> Finding:
     subject = ObjectRef(context, A_CONTEXT, "", context)
