@@ -55,7 +55,7 @@ from foretop_core.models.kinds import (
 from foretop_core.models.kinds import EVENT as EVENTS
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
-from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds, Triage, triage

@@ -18,9 +18,9 @@ import msgspec
 
 from foretop_core.models import Backup, Restore
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.forecast_accuracy import JudgedRun, Side, ToldRun, judged_runs, told_runs
 from foretop_core.rules.night.night import DAY, night
 from foretop_core.rules.night.outlook import outlook
-from foretop_core.rules.night.reckoning import JudgedRun, Side, ToldRun, judged_runs, told_runs
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_demo.controllers.simulated_runs import SimulatedRun, owner_name
 from foretop_demo.scenarios import Scenario, ScenarioOptions

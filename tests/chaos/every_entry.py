@@ -27,9 +27,9 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models.kinds import KINDS, Kind
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.collisions import meetings
-from foretop_core.rules.failure_record import failing_object, problem_text
 from foretop_core.rules.night.night import Foresight
 from foretop_core.rules.night.past_runs import PAST, past_runs
+from foretop_core.rules.own_failures import failing_object, problem_text
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.view import UnreadableRow
 from foretop_core.tables.text.times import TimeZoneSetting

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.forecast_accuracy import measure_accuracy, told_runs
 from foretop_core.rules.night.night import night
 from foretop_core.rules.night.outlook import outlook
-from foretop_core.rules.night.reckoning import reckon, told_runs
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_demo.scenarios import ScenarioOptions, find_scene
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
@@ -32,7 +32,7 @@ def test_the_runs_of_the_busy_scene_come_inside_the_ranges_that_were_told(after:
     box.settle(after)
     told = told_runs("", outlook(night(seen(), "openshift-adp", box.clock.now(), timedelta(hours=2))))
     box.settle(timedelta(minutes=90))
-    found = reckon(seen(), "openshift-adp", box.clock.now(), told)
+    found = measure_accuracy(seen(), "openshift-adp", box.clock.now(), told)
     assert found.starts >= 12
     assert found.starts_inside / found.starts >= 0.75
     assert found.ends_inside / found.ends >= 0.75

@@ -31,8 +31,8 @@ from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, f
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, PRESCALED, SCHEDULE, Kind
 from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
 from foretop_core.rules.night import spread as spreading
+from foretop_core.rules.night.forecast_accuracy import ToldRun
 from foretop_core.rules.night.night import ForeseenRun, Foresight
-from foretop_core.rules.night.reckoning import ToldRun
 from foretop_core.rules.night.what_if import Move, Pause
 from foretop_demo.local_api_server import LocalApiServer
 from tests.examples import sampled

@@ -19,7 +19,7 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.secrets_filter import without_tokens
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.rules.cron_dialects.readings import expression
-from foretop_core.rules.failure_record import problem_text
+from foretop_core.rules.own_failures import problem_text
 from foretop_core.rules.protection.coverage import NamespaceFilter
 from foretop_core.tables.engine.filter import parse_filter
 from tests.chaos.long_strings import LONG, MOST_TIMES, TEXTS, LongText, everywhere, excess

@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.forecast_accuracy import Side, ToldRun, judged_runs, told_runs
 from foretop_core.rules.night.night import night
 from foretop_core.rules.night.outlook import outlook
-from foretop_core.rules.night.reckoning import Side, ToldRun, judged_runs, told_runs
 from tests.agreement.beside_velero import listed
 from tests.velero.forecasts import Forecast, Verdict
 from tests.velero.real_cluster import RealVeleroCluster

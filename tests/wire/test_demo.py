@@ -22,7 +22,7 @@ from foretop.cli import run
 from foretop.commands.demo import own_state
 from foretop_core.actions.forecast_file import forecasts_of
 from foretop_core.actions.journal import Journal, default_path
-from foretop_core.rules.night.reckoning import ToldRun
+from foretop_core.rules.night.forecast_accuracy import ToldRun
 from tests.objects import NOW
 from tests.unit.actions.test_journal import entry
 

@@ -328,7 +328,7 @@ class Dashboard(SerialKeyApp):
     def note_failure(self, what: str, subject: ObjectRef | None, problem: Exception) -> bool:
         """Something failed that was asked for or drawn; True, for it is dealt with."""
         # Only a failure needs it, and the first paint is faster without.
-        from foretop_core.rules.failure_record import problem_text
+        from foretop_core.rules.own_failures import problem_text
 
         text = f"{what} failed: {problem_text(problem)}"
         known = text in self.survived

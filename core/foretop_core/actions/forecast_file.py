@@ -12,7 +12,7 @@ import msgspec
 from foretop_core.actions.journal import default_path
 from foretop_core.errors import ForetopError
 from foretop_core.own_files import LOCK_LIMIT, lock_file, read_own_file, replace_own_file, why_not
-from foretop_core.rules.night.reckoning import ToldRun
+from foretop_core.rules.night.forecast_accuracy import ToldRun
 
 MOST_BYTES = 5 * 1024 * 1024
 KEPT = timedelta(days=30)

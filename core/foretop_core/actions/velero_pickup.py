@@ -254,16 +254,16 @@ def _clock(at: datetime) -> str:
 # The same, as the records of actions name them
 
 
-def by_name(make: Callable[[str, str], Probe]) -> Follow:
+def follow_by_name(make: Callable[[str, str], Probe]) -> Follow:
     """Follows a write by the namespace and name of its object alone, whatever was there before it."""
     return lambda _snapshot, _before, step, _at: make(step.target.namespace, step.target.name)
 
 
-follow_new_schedule = by_name(schedule_probe)
-follow_backup = by_name(partial(run_probe, Backup, to_the_end=False))
-follow_backup_to_the_end = by_name(partial(run_probe, Backup, to_the_end=True))
-follow_restore = by_name(partial(run_probe, Restore, to_the_end=True))
-follow_backup_deletion = by_name(deletion_probe)
-follow_restore_deletion = by_name(restore_deletion_probe)
-follow_nab_deletion = by_name(partial(nonadmin_deletion_probe, NAB.name))
-follow_nar_deletion = by_name(partial(nonadmin_deletion_probe, NAR.name))
+follow_new_schedule = follow_by_name(schedule_probe)
+follow_backup = follow_by_name(partial(run_probe, Backup, to_the_end=False))
+follow_backup_to_the_end = follow_by_name(partial(run_probe, Backup, to_the_end=True))
+follow_restore = follow_by_name(partial(run_probe, Restore, to_the_end=True))
+follow_backup_deletion = follow_by_name(deletion_probe)
+follow_restore_deletion = follow_by_name(restore_deletion_probe)
+follow_nab_deletion = follow_by_name(partial(nonadmin_deletion_probe, NAB.name))
+follow_nar_deletion = follow_by_name(partial(nonadmin_deletion_probe, NAR.name))

@@ -28,7 +28,7 @@ from foretop_core.models import Backup, NonAdmin, Resource
 from foretop_core.models.wire import ObjectRef, UnreadableObject
 from foretop_core.rules.facts.namespace_facts import ProtectionLimits
 from foretop_core.rules.facts.run_facts import QueueLine, queue_line
-from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.undone import UndoneChange
 

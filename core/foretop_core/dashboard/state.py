@@ -23,10 +23,10 @@ from foretop_core.models import DataMovement
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject, as_json, is_earlier
 from foretop_core.rules.facts.pause_facts import PauseSummary, pause_summary
-from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.night.night import likely_night
 from foretop_core.rules.night.open_queue import Beside
 from foretop_core.rules.night.outlook import next_waits
+from foretop_core.rules.own_failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import (
     Acknowledgement,

@@ -13,7 +13,7 @@ from typing import Any
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, let_through
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.failure_record import problem_text
+from foretop_core.rules.own_failures import problem_text
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
 from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, SectionedRows, SectionHeader, section_key

@@ -9,8 +9,8 @@ from datetime import datetime
 from foretop_core.actions.forecast_file import ForecastFile
 from foretop_core.background import in_thread
 from foretop_core.errors import ForetopError
+from foretop_core.rules.night.forecast_accuracy import ForecastAccuracy, ToldRun, measure_accuracy, told_runs
 from foretop_core.rules.night.outlook import Outlook
-from foretop_core.rules.night.reckoning import Reckoning, ToldRun, reckon, told_runs
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 MOST_HELD = 100
@@ -23,7 +23,7 @@ class ToldForecasts:
     def __init__(self, file: ForecastFile) -> None:
         self._file = file
         self._by_schedule: defaultdict[tuple[str, str, str], dict[datetime, ToldRun]] = defaultdict(dict)
-        self._reckonings: dict[tuple[str, str], Reckoning] = {}
+        self._accuracies: dict[tuple[str, str], ForecastAccuracy] = {}
         self._has_failed = False
 
     async def read(self) -> None:
@@ -38,10 +38,10 @@ class ToldForecasts:
         new = [run for run in told_runs(snapshot.context, one) if run.due not in self._by_schedule[run.key[:3]]]
         self._take(new)
         now, server = one.night.now, (snapshot.context, one.night.namespace)
-        if not new and server in self._reckonings:
+        if not new and server in self._accuracies:
             return None
         told = [run for place, runs in self._by_schedule.items() if place[:2] == server for run in runs.values()]
-        self._reckonings[server] = await in_thread(lambda: reckon(snapshot, server[1], now, told))
+        self._accuracies[server] = await in_thread(lambda: measure_accuracy(snapshot, server[1], now, told))
         problem: ForetopError | None = None
         if new:
             try:
@@ -58,7 +58,7 @@ class ToldForecasts:
 
     def warning(self, context: str, namespace: str) -> str:
         """One sentence where the ranges of a server have failed."""
-        known = self._reckonings.get((context, namespace))
+        known = self._accuracies.get((context, namespace))
         return known.warning if known is not None else ""
 
     def _take(self, told: Iterable[ToldRun]) -> None:

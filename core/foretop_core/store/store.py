@@ -18,9 +18,9 @@ from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, REPOSITORY, RESTOR
 from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject, is_earlier, is_older, unreadable_object
 from foretop_core.rules.build_snapshot import servers_of, snapshot_of
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
-from foretop_core.rules.failure_record import failure_line
 from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.lookups import Lookups
+from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.queue.node_limits import NodeAgentLimits
 from foretop_core.rules.snapshot import ClusterSnapshot, KeptIndexes, VisibilityGap

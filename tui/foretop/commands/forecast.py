@@ -24,6 +24,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.night.forecast_accuracy import ForecastAccuracy, measure_accuracy, told_runs
 from foretop_core.rules.night.night import Fate, ForeseenRun, night
 from foretop_core.rules.night.outlook import (
     LastEnd,
@@ -37,7 +38,6 @@ from foretop_core.rules.night.outlook import (
     words,
 )
 from foretop_core.rules.night.ranges import SURE, Range, latest
-from foretop_core.rules.night.reckoning import Reckoning, reckon, told_runs
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -147,22 +147,22 @@ async def _check(session_options: SessionOptions, form: str) -> int:
         good, bad = await wait_synced(session)
         warn(bad)
         found = [
-            reckon(snapshot, namespace, session.clock(name).now(), told)
+            measure_accuracy(snapshot, namespace, session.clock(name).now(), told)
             for name in good
             for snapshot in (session.snapshot(name),)
             for namespace in snapshot.velero_namespaces
         ]
     if form == "text":
         for one in found:
-            _say_reckoning(one)
+            _say_accuracy(one)
         if not found:
             say("No Velero server was found.")
     else:
-        emit({"servers": [_reckoning_item(one) for one in found]}, form)
+        emit({"servers": [_accuracy_item(one) for one in found]}, form)
     return 1 if any(one.is_hard for one in found) else 0
 
 
-def _say_reckoning(one: Reckoning) -> None:
+def _say_accuracy(one: ForecastAccuracy) -> None:
     place = f"{one.context}/{one.namespace}" if one.context else one.namespace
     if not one.starts and not one.ends:
         say(f"Velero in {place}: nothing that was foretold has come yet.")
@@ -177,7 +177,7 @@ def _say_reckoning(one: Reckoning) -> None:
         say(f"  {one.warning}")
 
 
-def _reckoning_item(one: Reckoning) -> dict[str, Any]:
+def _accuracy_item(one: ForecastAccuracy) -> dict[str, Any]:
     return {
         "context": one.context,
         "namespace": one.namespace,

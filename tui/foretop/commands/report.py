@@ -28,8 +28,8 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunState, queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerPod, ServerState, server_facts
-from foretop_core.rules.failure_record import Failure, problem_text
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.own_failures import Failure, problem_text
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.sentences import estimate, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot

@@ -19,7 +19,7 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.secrets_filter import without_tokens
 from foretop_core.logs import PACKAGES, set_level
 from foretop_core.own_files import check_regular, why_not
-from foretop_core.rules.failure_record import without_address_secrets
+from foretop_core.rules.own_failures import without_address_secrets
 from foretop_core.tables.text.terminal_text import clean
 
 VARIABLE = "FORETOP_LOG"

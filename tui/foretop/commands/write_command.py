@@ -34,7 +34,7 @@ from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import queue_line
-from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.session import Session
 

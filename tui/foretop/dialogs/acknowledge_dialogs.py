@@ -29,7 +29,7 @@ from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
-from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
 from foretop_core.tables.engine.status_glyphs import Tone

@@ -35,7 +35,7 @@ from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.tables.engine.drawings import Piece, line
 from foretop_core.tables.engine.status_glyphs import Tone

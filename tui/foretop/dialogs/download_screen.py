@@ -33,7 +33,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.logs import logger
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.results import Results
 from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.engine.status_glyphs import Tone

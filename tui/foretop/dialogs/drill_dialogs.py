@@ -47,7 +47,7 @@ from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.rules.drills import DELETED_IN_ORDER, LeftDrill
-from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.own_failures import failure_line
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import Tone
 

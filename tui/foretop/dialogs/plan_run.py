@@ -13,7 +13,7 @@ from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.errors import ForetopError
 from foretop_core.logs import logger
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.own_failures import failure_line
 
 _log = logger(__name__)
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop_core.actions.planners.drills import DRILL
+from foretop_core.models import BackupRepository
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import (
     NamespaceCover,
@@ -17,8 +18,9 @@ from foretop_core.rules.facts.namespace_facts import (
 from foretop_core.rules.facts.pause_facts import pause_note
 from foretop_core.rules.sentences import sentence
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.protection import ProtectionRow, protection_mark
+from foretop_core.tables.resources.repositories import repository_mark
 
 _MOST_SCHEDULES = 4
 
@@ -36,17 +38,22 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
     said += _cover_lines(facts, render)
     if found.unavailable:
         said.append(paragraph(f"{humanize.join(found.unavailable)}: unavailable", Tone.BAD, label="Storage"))
-    said += [
-        paragraph(
-            f"{one.name}: {one.phase or 'New'}, maintained {_ago(one.status.last_maintenance_time, render)}"
-            f"{', its latest maintenance failed' if one.failed_maintenance else ''}",
-            Tone.PLAIN if one.phase == "Ready" and not one.failed_maintenance else Tone.WARN,
-            label="Repo",
-        )
-        for one in found.repositories[:2]
-    ]
+    said += [_repository_line(one, render) for one in found.repositories[:2]]
     said.append(paragraph(_tried(found, render), label="Tried"))
     return tuple(said)
+
+
+def _repository_line(repository: BackupRepository, render: RenderContext) -> Paragraph:
+    mark, failed = (
+        repository_mark(repository),
+        ", its latest maintenance failed" if repository.failed_maintenance else "",
+    )
+    maintained = _ago(repository.status.last_maintenance_time, render)
+    return paragraph(
+        f"{repository.name}: {repository.phase or 'New'}, maintained {maintained}{failed}",
+        Tone.PLAIN if mark is StatusGlyph.HEALTHY else mark.tone,
+        label="Repo",
+    )
 
 
 def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from foretop_core.rules.failure_record import problem_text
+from foretop_core.rules.own_failures import problem_text
 from foretop_core.tables.text.terminal_text import clean
 
 _PACKAGES = ("foretop", "textual", "rich", "msgspec", "aiohttp")

@@ -33,7 +33,7 @@ from foretop_core.kube.watching.watch_sink import (
 from foretop_core.kube.watching.watch_slots import WatchSlots
 from foretop_core.models.kinds import EVENT, MOVEMENTS_OF, Kind
 from foretop_core.models.movement import label_value
-from foretop_core.rules.failure_record import failure_line
+from foretop_core.rules.own_failures import failure_line
 
 
 class MovementOwner(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from datetime import datetime
 import msgspec
 
 from foretop_core.rules.drills import DrillRecord
-from foretop_core.rules.failure_record import Failure, problem_text
+from foretop_core.rules.own_failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage.acknowledging import with_acknowledgements
 from foretop_core.rules.triage.debounce import Debounced, debounce

@@ -8,7 +8,7 @@ from datetime import datetime
 from foretop_core.errors import let_through
 from foretop_core.logs import logger
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.failure_record import Failure, failing_object, problem_text, snapshot_without
+from foretop_core.rules.own_failures import Failure, failing_object, problem_text, snapshot_without
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
 

@@ -32,8 +32,8 @@ from foretop_core.rules.facts.run_facts import (
 )
 from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
 from foretop_core.rules.facts.server_facts import Heartbeat, ServerFacts, server_facts
+from foretop_core.rules.night.forecast_accuracy import ToldRun, forecast_record
 from foretop_core.rules.night.open_queue import Beside
-from foretop_core.rules.night.reckoning import ToldRun, forecast_record
 from foretop_core.rules.sentences import Text, estimate, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds

@@ -14,7 +14,7 @@ from sortedcontainers import SortedList
 
 from foretop_core.errors import let_through
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.failure_record import problem_text
+from foretop_core.rules.own_failures import problem_text
 from foretop_core.store import Change, Store, UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.engine.view import WORST_FIRST, UnreadableRow, View

@@ -16,7 +16,7 @@ from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, expression
 from foretop_core.rules.facts.schedule_facts import SEVERITIES, LastingFacts, runs_to_come
-from foretop_core.rules.failure_record import problem_text
+from foretop_core.rules.own_failures import problem_text
 from foretop_core.rules.run_minutes import minutes_of, run_bits
 from foretop_core.rules.severity import Severity
 from foretop_core.store import Store

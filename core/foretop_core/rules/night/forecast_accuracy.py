@@ -64,7 +64,7 @@ def _whole(found: Range) -> tuple[datetime, datetime]:
     return first.replace(microsecond=0), last.replace(microsecond=0) + _STAMP
 
 
-class Reckoning(msgspec.Struct, frozen=True):
+class ForecastAccuracy(msgspec.Struct, frozen=True):
     """The outcome of the forecasts of one server."""
 
     context: str
@@ -152,12 +152,14 @@ def _rhythm(snapshot: ClusterSnapshot, namespace: str, name: str) -> CronSchedul
     return None
 
 
-def reckon(snapshot: ClusterSnapshot, namespace: str, now: datetime, told: Iterable[ToldRun]) -> Reckoning:
+def measure_accuracy(
+    snapshot: ClusterSnapshot, namespace: str, now: datetime, told: Iterable[ToldRun]
+) -> ForecastAccuracy:
     """Compares what was told of one server with its backups; a run whose backup was deleted counts as not made."""
     judged = list(judged_runs(snapshot, (one for one in told if one.namespace == namespace)))
     starts = [one.start for one in judged if one.start is not None]
     ends = [one.end for one in judged if one.end is not None]
-    return Reckoning(
+    return ForecastAccuracy(
         snapshot.context,
         namespace,
         len(starts),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foretop_core.rules.failure_record import LONGEST_PROBLEM, problem_text
+from foretop_core.rules.own_failures import LONGEST_PROBLEM, problem_text
 
 
 def test_an_exception_is_one_line_of_bounded_length() -> None:

@@ -15,9 +15,15 @@ from foretop_core.dashboard.told_forecasts import MOST_HELD, ToldForecasts
 from foretop_core.errors import ForetopError
 from foretop_core.models import Backup
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.forecast_accuracy import (
+    ForecastAccuracy,
+    ToldRun,
+    forecast_record,
+    measure_accuracy,
+    told_runs,
+)
 from foretop_core.rules.night.night import night
 from foretop_core.rules.night.outlook import outlook
-from foretop_core.rules.night.reckoning import Reckoning, ToldRun, forecast_record, reckon, told_runs
 from tests.objects import NOW, at, backup, location, schedule
 
 
@@ -55,7 +61,7 @@ def test_the_next_run_of_each_schedule_is_told_with_its_ranges() -> None:
 )
 def test_a_start_and_an_end_lie_inside_their_range_or_not(started: str, ended: str, inside: tuple[int, int]) -> None:
     made = backup("s0-1", created="02:00:03", started=started, ended=ended, of="s0")
-    found = reckon(assemble([made]), "velero", NOW, [_told()])
+    found = measure_accuracy(assemble([made]), "velero", NOW, [_told()])
     assert (found.starts, found.ends) == (1, 1)
     assert (found.starts_inside, found.ends_inside) == inside
 
@@ -87,22 +93,22 @@ def test_how_the_last_forecasts_of_a_schedule_came_out() -> None:
 def test_the_backup_of_a_later_run_is_not_taken_for_that_of_one_that_was_deleted() -> None:
     later = backup("s0-2", created="02:05:03", started="02:05:03", ended="02:06:00", of="s0")
     objects = [schedule("s0", "*/5 * * * *"), later]
-    found = reckon(assemble(objects, given_versions={"": "1.18.3"}), "velero", NOW, [_told()])
+    found = measure_accuracy(assemble(objects, given_versions={"": "1.18.3"}), "velero", NOW, [_told()])
     assert (found.starts, found.ends) == (0, 0)
 
 
 def test_a_run_that_was_never_made_is_counted_after_a_day() -> None:
     snapshot = assemble([schedule("s0")])
-    assert reckon(snapshot, "velero", NOW, [_told()]).not_made == 0
-    assert reckon(snapshot, "velero", NOW + timedelta(days=2), [_told()]).not_made == 1
+    assert measure_accuracy(snapshot, "velero", NOW, [_told()]).not_made == 0
+    assert measure_accuracy(snapshot, "velero", NOW + timedelta(days=2), [_told()]).not_made == 1
 
 
 def test_a_server_whose_ranges_fail_is_hard_to_foresee() -> None:
-    hard = Reckoning("", "velero", 10, 5, 10, 6)
+    hard = ForecastAccuracy("", "velero", 10, 5, 10, 6)
     assert hard.is_hard
     assert hard.warning == "Only 11 of 20 forecasts for this Velero held: its times are guesses."
-    assert not Reckoning("", "velero", 10, 9, 10, 9).is_hard
-    assert not Reckoning("", "velero", 2, 0, 2, 0).is_hard, "too few to say"
+    assert not ForecastAccuracy("", "velero", 10, 9, 10, 9).is_hard
+    assert not ForecastAccuracy("", "velero", 2, 0, 2, 0).is_hard, "too few to say"
 
 
 def test_what_was_told_first_is_kept_for_its_owner_only_and_for_thirty_days(tmp_path: Path) -> None:
