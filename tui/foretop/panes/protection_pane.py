@@ -44,10 +44,8 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
 
 
 def _repository_line(repository: BackupRepository, render: RenderContext) -> Paragraph:
-    mark, failed = (
-        repository_mark(repository),
-        ", its latest maintenance failed" if repository.failed_maintenance else "",
-    )
+    mark = repository_mark(repository)
+    failed = ", its latest maintenance failed" if repository.failed_maintenance else ""
     maintained = _ago(repository.status.last_maintenance_time, render)
     return paragraph(
         f"{repository.name}: {repository.phase or 'New'}, maintained {maintained}{failed}",
