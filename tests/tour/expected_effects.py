@@ -293,5 +293,5 @@ def registered_step(key: str, action_id: str, here: Where) -> Step:
 
 
 def letter_step(letter: str, here: Where) -> Step:
-    """The letter of the column that the table was sorted by leads back."""
-    return Step(letter, f"sort by {letter}", sorts, (here.home,) if here.home else None, is_own=False)
+    """The letter of the column that the table was sorted by leads back; to the worst first its third press."""
+    return Step(letter, f"sort by {letter}", sorts, (here.home,) if here.home else (letter, letter), is_own=False)

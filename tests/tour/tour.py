@@ -102,12 +102,14 @@ def _window(window: str, *words: str, focus: str = "") -> Callable[[Seen], bool]
 # Pages
 
 _KINDS = {"calendar": "calendar", "primer": "primer"}
+_WAYS = {"primer": ("p", *typed("etcd"), "enter")}
+"""From the tab on, to something that all of its keys work on."""
 _TABS = tuple(
     Place(
         tab.id,
         _KINDS.get(tab.id, "table"),
         ("9" if tab.digit != 9 else "8", str(tab.digit), "home"),
-        (),
+        _WAYS.get(tab.id, ()),
         _in(tab.id),
     )
     for tab in TABS
@@ -286,7 +288,7 @@ _OF_THE_PRIMER = (
         "an expression that is primed",
         "primer",
         ("6",),
-        ("p", "enter"),
+        ("p", *typed("etcd"), "enter"),
         _reading("taken from"),
         frozenset({"copy_primed"}),
     ),
