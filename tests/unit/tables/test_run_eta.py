@@ -68,6 +68,28 @@ def test_a_run_without_earlier_ones_ends_when_its_volumes_are_moved() -> None:
     assert shown.text("when") == [["◐", "10m → ?"]]
 
 
+def test_once_all_items_are_done_only_the_volumes_tell_the_end() -> None:
+    """Movements says the same time left, and earlier runs that took longer had more to move."""
+    earlier = [
+        backup(f"db-{hour}", created=f"{hour}:00:00", started=f"{hour}:00:00", ended=f"{hour}:24:00", of="db")
+        for hour in ("00", "01", "02")
+    ]
+    half: dict[str, Any] = {
+        "startTimestamp": at("02:31:07").isoformat(),
+        "progress": {"bytesDone": 50, "totalBytes": 100},
+    }
+    moving = upload(of="db-03", phase="InProgress", **half)
+    finishing = backup("db-03", "WaitingForPluginOperations", created="02:31:00", started="02:31:05", of="db")
+    shown = Shown("queue", [location(), *earlier, finishing, moving])
+    assert shown.text("when") == [["◐", "10m → 02:51"]]
+    assert "Its volumes are moved by about 02:51Z, at their rate so far; it ends after that." in _pane(shown, finishing)
+    # More volumes may follow while it still takes items.
+    backing_up = backup("db-03", "InProgress", created="02:31:00", started="02:31:05", of="db")
+    assert "Expected to end about 02:55Z, from its last 3 runs." in _pane(
+        Shown("queue", [location(), *earlier, backing_up, moving]), backing_up
+    )
+
+
 def test_the_pane_says_how_much_data_is_still_to_be_moved() -> None:
     run = backup("slow", "InProgress", started="02:31:05", progress={"itemsBackedUp": 9, "totalItems": 9})
     done = upload("a", "Completed", of="slow", completionTimestamp=at("02:35:00").isoformat(), progress=_bytes(2, 2))

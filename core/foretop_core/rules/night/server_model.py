@@ -65,6 +65,11 @@ class OpenBackup(msgspec.Struct, frozen=True):
         return self.run.phase in phases.FINISHING and self.run.phase not in phases.MOVES_DATA
 
     @property
+    def has_volumes_alone(self) -> bool:
+        """All of its items are done, and nothing is left but volumes of which each tells when it is moved."""
+        return self.run.phase in phases.MOVES_DATA and self.volumes.end is not None
+
+    @property
     def own_runs(self) -> int:
         """The number of its owner's runs that tell how long it takes."""
         return len(self.lengths.seconds) if self.lengths.source is Source.OWN else 0
@@ -80,7 +85,7 @@ class OpenBackup(msgspec.Struct, frozen=True):
         if self.is_finalizing:
             return [_FINALIZES if random is None else random.expovariate(1 / _FINALIZES) for _ in range(count)]
         elapsed = self.elapsed(now)
-        tells = self.lengths.tells(elapsed)
+        tells = not self.has_volumes_alone and self.lengths.tells(elapsed)
         items = None if tells else by_items(self.run, elapsed)
         if self.volumes.end is None:
             return [self.lengths.left(elapsed, random, items) for _ in range(count)]
