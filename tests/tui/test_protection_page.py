@@ -25,7 +25,7 @@ from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, screen
 from tests.tui.test_pods import command
 from tests.tui.test_scenes import objects_of
-from tests.unit.rules.test_protection import copy, location
+from tests.unit.rules.test_protection import copy, location, namespace, schedule
 from tests.unit.tables.test_protection_table import covered
 from tests.unit.tables.test_views import Shown
 
@@ -92,6 +92,24 @@ def test_a_copy_that_is_due_while_velero_is_silent_says_that_no_run_can_make_one
     said = ["".join(piece.text for piece in one.spans) for one in protection_pane(entry, render)]
     outage = ["No run can make one while Velero is silent.", "Late from 22:00:00Z on."]
     assert said[1:3] == outage if silent else said[1] == "Late from 22:00:00Z on, unless a run makes a copy before."
+
+
+def test_a_schedule_makes_no_further_copy_of_a_namespace_that_is_gone() -> None:
+    made = copy("shop-daily-1", "shop", of="shop-daily")
+    running = replace(made, status=replace(made.status, phase="InProgress", completion_timestamp=None))
+    kept = [copy(f"shop-daily-{day}", "shop", age=timedelta(days=day), kept=timedelta(days=20 - day)) for day in (2, 3)]
+    objects = [location(), schedule("shop-daily", "shop", cron="0 3 * * *"), *kept, running, namespace("other")]
+    table = Shown("protection", objects)
+    assert table.text("name", "state", "of", "promise", "next")[1] == ["·", "shop", "deleted", "", "", ""]
+    (entry,) = (entry for key, entry in table.model.ordered() if key.name == "shop")
+    item = table.model.view.item(entry, table.render_context())
+    assert (item["nextRun"], item["promisedSince"], item["lateFrom"]) == (None, None, None)
+    lines = {
+        one.label: "".join(piece.text for piece in one.spans) for one in protection_pane(entry, table.render_context())
+    }
+    assert lines["Copies"] == "2 good; the next expires 2 Dec 02:41Z, the last 3 Dec 02:41Z"
+    assert lines["Covered"] == "shop-daily (all); cluster-scoped: its own"
+    assert "Coming" not in lines
 
 
 def test_the_pane_names_the_backup_that_is_on_its_way_with_its_place() -> None:

@@ -97,6 +97,9 @@ def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]
     lines = [paragraph(f"{usable.name}{age}{lacks}", label="Newest")]
     ends = f"; the next expires {render.time(copies.next_expiry, usable)}" if copies.next_expiry is not None else ""
     left = f", {facts.left_after_next_expiry} left after it" if ends else ""
+    if facts.protection.exists is False and facts.left_after_next_expiry and copies.last_expiry is not None:
+        # None is made any more: after the last one nothing brings it back.
+        left = f", the last {render.time(copies.last_expiry, usable)}"
     lines.append(paragraph(f"{facts.copies_text}{ends}{left}", label="Copies"))
     return lines
 
@@ -106,7 +109,7 @@ def _cover_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph
     lines = []
     for place, cover in enumerate(found.covers[:_MOST_SCHEDULES]):
         state = ", refused" if cover.is_refused else ", paused" if cover.schedule.spec.paused else ""
-        run = _next(cover, render) if cover.is_active else ""
+        run = _next(cover, render) if cover.is_active and found.exists is not False else ""
         cluster = facts.cluster_scoped(cover)
         text = f"{cover.schedule.name} ({cover.coverage}){state}{run}; cluster-scoped: {cluster}"
         lines.append(paragraph(text, label=" " if place else "Covered"))

@@ -177,7 +177,12 @@ class ProtectionJudge:
         return any(fnmatchcase(namespace, one) for one in (*IGNORED_NAMESPACES, *self.limits.ignored))
 
     def promise(self, row: NamespaceProtection) -> Promise:
-        """By the schedules that take all of it, or a part where none takes all; the one that promises most."""
+        """By the schedules that take all of it, or a part where none takes all; the one that promises most.
+
+        Of a namespace that is gone none can make a copy.
+        """
+        if row.exists is False:
+            return Promise(None)
         shared = row.shared
         if shared is None:
             return self._promise(row.covers)
@@ -188,6 +193,8 @@ class ProtectionJudge:
 
     def promised_every(self, row: NamespaceProtection) -> timedelta | None:
         """How far its promised copies lie apart; of schedules that promise none now, how far they would."""
+        if row.exists is False:
+            return None
         by = self.promise(row).by
         covers = (by,) if by is not None else tuple(cover for cover in row.covers if not cover.is_refused)
         return min((apart for cover in covers if (apart := self._apart(cover)) is not None), default=None)
@@ -224,7 +231,7 @@ class ProtectionJudge:
     def late_from(self, row: NamespaceProtection) -> datetime | None:
         """When its newest copy is first older than promised, before or after now; None without copy or promise."""
         newest = row.copies.usable
-        if newest is None:
+        if newest is None or row.exists is False:
             return None
         found = (self._late_from(cover, began(newest)) for cover in _promising(row.covers))
         return min((at for at in found if at is not None), default=None)
@@ -496,6 +503,8 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     def copy_on_its_way(self) -> Backup | None:
         """The backup of a schedule or NAB that waits or runs and takes it, one at work first; None for none."""
         found, snapshot = self.protection, self.judge.snapshot
+        if found.exists is False:
+            return None
         made = snapshot.velero_backup(found.newest_nab) if found.newest_nab is not None else None
         runs = [*(self.judge.schedule(cover.schedule).unfinished for cover in found.covers), made]
         coming = [

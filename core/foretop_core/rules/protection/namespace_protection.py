@@ -99,8 +99,12 @@ class NamespaceProtection:
 
     @property
     def is_paused(self) -> bool:
-        """True if all schedules that would back it up are paused."""
-        return self.is_covered and all(cover.is_refused or cover.schedule.spec.paused for cover in self.covers)
+        """True if all schedules that would back it up are paused; none would where it is gone."""
+        return (
+            self.exists is not False
+            and self.is_covered
+            and all(cover.is_refused or cover.schedule.spec.paused for cover in self.covers)
+        )
 
 
 @lru_cache(_KEPT)

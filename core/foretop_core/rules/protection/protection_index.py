@@ -102,7 +102,9 @@ class ProtectionIndex:
             reachable, lost = False, copies
         elif unusable and shared.copies.total:
             copies, lost = parted(shared, frozenset(unusable))
-        next_cover, is_next_refused = self._next_cover(shared.covers)
+        exists = None if self._existing is None else namespace in self._existing
+        # No run makes a copy of a namespace that is gone, whatever names it.
+        next_cover, is_next_refused = self._next_cover(() if exists is False else shared.covers)
         drills = self._drilled.get(namespace)
         coverage, volumes = shared.coverage, shared.volumes
         if newest is not None:
@@ -110,7 +112,7 @@ class ProtectionIndex:
             volumes = best_method((*((volumes,) if volumes else ()), volume_method(newest.spec.backup_spec)))
         return NamespaceProtection(
             namespace,
-            None if self._existing is None else namespace in self._existing,
+            exists,
             shared.covers,
             copies,
             len(made),
