@@ -94,6 +94,22 @@ def test_a_copy_that_is_due_while_velero_is_silent_says_that_no_run_can_make_one
     assert said[1:3] == outage if silent else said[1] == "Late from 22:00:00Z on, unless a run makes a copy before."
 
 
+@pytest.mark.sweep
+async def test_the_pane_says_what_to_do_about_a_namespace_and_has_the_keys_that_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch, size=MIDDLE) as at:
+        await command(at, "protection")
+        await at.shown.press("slash", *"metrics", "enter")
+        await at.see("Extend the life of that", "v extend the life of the")
+        assert at.shown.pane.index("v extend") < at.shown.pane.index("enter open")
+        await at.shown.press("escape", "slash", *"ledger", "enter")
+        await at.see("ledger-default-kopia is not ready.", "Do Check the storage")
+        await at.shown.press("enter")
+        await at.see("ns ledger", "Do Check the storage location default and Velero's log (:pods)")
+        assert at.shown.text.index("Do  ") < at.shown.text.index("Newest  ")
+
+
 def test_a_schedule_makes_no_further_copy_of_a_namespace_that_is_gone() -> None:
     made = copy("shop-daily-1", "shop", of="shop-daily")
     running = replace(made, status=replace(made.status, phase="InProgress", completion_timestamp=None))

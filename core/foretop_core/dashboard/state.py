@@ -20,7 +20,7 @@ from foretop_core.errors import let_through
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.logs import logger
 from foretop_core.models import DataMovement
-from foretop_core.models.kinds import NAB, NAR
+from foretop_core.models.kinds import NAB, NAMESPACE, NAR, REPOSITORY
 from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject, as_json, is_earlier
 from foretop_core.rules.facts.pause_facts import PauseSummary, pause_summary
 from foretop_core.rules.night.night import likely_night
@@ -280,6 +280,13 @@ class DashboardState:
                 about.setdefault(finding.subject, []).append(finding)
             self._about = self.findings_revision, about
         return about.get(key, ())
+
+    def findings_to_fix(self, key: ObjectRef) -> Sequence[Finding]:
+        """The findings whose remedies help an object: of a namespace first those about repositories not ready."""
+        row = self.protection(key) if key.kind == NAMESPACE.name else None
+        unready = row.protection.unready if row is not None else ()
+        causes = (ObjectRef(key.context, REPOSITORY.name, one.namespace, one.name) for one in unready)
+        return (*(one for cause in causes for one in self.findings_about(cause)), *self.findings_about(key))
 
     def pauses(self, context: str) -> PauseSummary:
         """The paused and the overdue schedules of a cluster, as of the last look at it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
 from textual import events, on
@@ -300,11 +300,10 @@ class TablePage(FilterablePage):
         undone = () if self.page_id == "triage" else _undone(rows.subject(key), state)
         return (*stale, *undone, *self.spec.pane(rows, key, state, cells, self._keys))
 
-    def _keys(self, entry: object) -> tuple[Paragraph, ...]:
+    def _keys(self, named: Collection[str]) -> tuple[Paragraph, ...]:
         """Only while it is on the screen: what works is a question to the page that is."""
         if self.host.current != self.page_id:
             return ()
-        named = self.spec.named_keys(entry)
         return action_keys_line(
             self.host.applicable_actions(),
             marked=bool(self.table.marked),

@@ -93,7 +93,8 @@ def describe_object(
     resource = state.store.get(key)
     if key.kind == NAMESPACE.name and (row := state.protection(key)) is not None and section in _OF_PROTECTION:
         to_do = remedy_lines(state, key) if section == "overview" else ()
-        return *protection_pane(row, state.render_context(key.context)), *to_do
+        fault, *facts = protection_pane(row, state.render_context(key.context))
+        return fault, *to_do, *facts
     if resource is None:
         return [paragraph("It no longer exists or is no longer visible.", Tone.WARN)]
     if isinstance(resource, UnreadableObject):

@@ -97,7 +97,7 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     explains: Callable[[Any, RenderContext], tuple[Paragraph, ...]] | None = None
     """Its way, or the signs in its row, which a pane below the table says after what is wrong and what comes."""
     named_keys: Callable[[Any], Collection[str]] = lambda entry: ()
-    """The actions that the pane of a row names: their keys come first."""
+    """The actions that the words of a row name, besides the remedies that its pane tells: their keys come first."""
 
     @property
     def view(self) -> TableView[Any]:
@@ -119,11 +119,11 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         key: ObjectRef,
         state: DashboardState,
         cells: int | None = None,
-        keys: Callable[[Any], tuple[Paragraph, ...]] = lambda entry: (),
+        keys: Callable[[Collection[str]], tuple[Paragraph, ...]] = lambda named: (),
     ) -> tuple[Paragraph, ...]:
         """The text on the row under the cursor, in a pane of so many cells beside the table, or below it.
 
-        `keys` tells the keys that act on it.
+        `keys` tells the keys that act on it, those first that the pane names.
         """
         entry = rows.entry(key)
         if entry is None or self.tells is None:
@@ -132,7 +132,8 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
             return (paragraph(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
         render = rows.render_context(key, entry)
         said = self.tells(entry, render)
-        told_keys = keys(entry) if said and (self.shows_keys or (self.shows_keys_beside and cells)) else ()
+        shows_keys = said and (self.shows_keys or (self.shows_keys_beside and cells))
+        told_keys = keys(self._named(entry, key, state)) if shows_keys else ()
         if cells is None and self.explains is not None:
             # Below the sentences: one that goes on with another is not to be parted from it.
             until = next((place for place, one in enumerate(said) if place > 1 and one.label), len(said))
@@ -147,6 +148,11 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         return (
             (*self._grouped(said, told_keys), *below) if self.ends_with_chart else self._grouped(said, below, told_keys)
         )
+
+    def _named(self, entry: Any, key: ObjectRef, state: DashboardState) -> Collection[str]:
+        """The actions that the pane of a row names."""
+        told = state.findings_to_fix(key) if self.tells_remedy else ()
+        return {*self.named_keys(entry), *chain.from_iterable(keys_in(one.remedy) for one in told)}
 
     def _grouped(self, *parts: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
         """The paragraphs, the first of each group apart from what is above it."""
@@ -175,14 +181,14 @@ def fault_lines(state: DashboardState, key: ObjectRef) -> tuple[Paragraph, ...]:
 
 
 def remedy_lines(state: DashboardState, key: ObjectRef) -> tuple[Paragraph, ...]:
-    """The remedies of the findings about an object, as in Triage."""
+    """The remedies of the findings about an object or what it depends on, as in Triage."""
     return tuple(
         lead(
             state.render_context_of(one).text(with_keys(one.remedy, key_name)),
             Tone.PLAIN,
             label=" " if place else "Do",
         )
-        for place, one in enumerate(state.findings_about(key))
+        for place, one in enumerate(state.findings_to_fix(key))
     )
 
 
