@@ -16,7 +16,7 @@ from foretop.panes.nonadmin_pane import nonadmin_pane
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span, wrap
 from foretop_core.models import Resource
-from foretop_core.models.kinds import BACKUP, NAB, REPOSITORY, SCHEDULE
+from foretop_core.models.kinds import BACKUP, NAB, REPOSITORY, SCHEDULE, STORAGE
 from tests.objects import backup, condition, nab
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, troubled
@@ -163,6 +163,18 @@ async def test_a_repository_whose_maintenance_fails_says_so_first_and_what_to_do
         assert "Failed   error to prune: repository is locked" in at.shown.pane
         await at.shown.press("9", "slash", *"kafka", "enter", "enter")
         await at.see("kafka-default-kopia: Ready, maintained 3 days ago, its latest maintenance failed")
+
+
+async def test_a_storage_location_that_cannot_be_used_says_so_first_and_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its repositories stand among the locations, and say there what they say on their own page."""
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await at.go("storage", at.key(STORAGE, "offsite"))
+        await at.see("Unavailable. Do Create the bucket or correct its name.")
+        assert at.shown.pane.index("Do  ") < at.shown.pane.index("Says  ")
+        await at.go("storage", at.key(REPOSITORY, "ledger-default-kopia"))
+        await at.see("NotReady. Do Check the storage location default and Velero's log (:pods)")
 
 
 async def test_a_movement_begins_with_its_phase_below_the_title_that_has_its_name(

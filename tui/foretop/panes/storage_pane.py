@@ -12,16 +12,17 @@ from foretop_core.rules.facts.storage_facts import credential_text, unready_repo
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.repositories import repository_mark
-from foretop_core.tables.resources.storage import StorageRow, location_facts, old_news
+from foretop_core.tables.resources.storage import StorageRow, location_facts, old_news, storage_mark
 
 
 def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...]:
     item = place.resource
-    if isinstance(item, BackupStorageLocation):
-        return storage_pane(item, render)
     if isinstance(item, BackupRepository):
         return repository_pane(item, render)
-    said = [Paragraph((span(item.name, bold=True), span(f": {place.phase or 'not picked up yet'}")))]
+    tone = storage_mark(place, render).tone
+    if isinstance(item, BackupStorageLocation):
+        return _storage_pane(item, tone, render)
+    said = [lead(f"{place.phase or 'Not picked up yet'}.", tone)]
     if place.message:
         said.append(paragraph(place.message, label="Says"))
     if place.bucket or place.provider:
@@ -34,13 +35,12 @@ def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...
     return tuple(said)
 
 
-def storage_pane(place: BackupStorageLocation, render: RenderContext) -> tuple[Paragraph, ...]:
+def _storage_pane(place: BackupStorageLocation, tone: Tone, render: RenderContext) -> tuple[Paragraph, ...]:
+    """Its state comes first; its name is the title of the pane, and of its own page."""
     status = place.status
     facts = location_facts(place, render)
     old = old_news(facts)
-    doubt = span(f", but {old}" if old else "", Tone.WARN)
-    head = Paragraph((span(place.name, bold=True), span(f": {status.phase or 'not checked yet'}"), doubt))
-    said = [head]
+    said = [lead(f"{status.phase or 'Not checked yet'}{f', but {old}' if old else ''}.", tone)]
     if status.message:
         said.append(paragraph(status.message, Tone.BAD, label="Says"))
     said.append(paragraph(where_text(place.spec), label="Where"))

@@ -99,7 +99,7 @@ class StorageView(View[StorageRow]):
         return entry.phase
 
     def mark(self, entry: StorageRow, render: RenderContext) -> StatusGlyph:
-        return _mark(entry, render)
+        return storage_mark(entry, render)
 
     def standing(self, entry: StorageRow) -> StatusLabel | None:
         mark = _MARKS.get(entry.phase, StatusGlyph.UNSET)
@@ -144,7 +144,7 @@ def location_facts(item: BackupStorageLocation, render: RenderContext) -> Storag
     return StorageFacts(item, render.now, render.snapshot, render.limits.not_synced_periods)
 
 
-def _mark(place: StorageRow, render: RenderContext) -> StatusGlyph:
+def storage_mark(place: StorageRow, render: RenderContext) -> StatusGlyph:
     match place.resource:
         case BackupRepository() as repository:
             return repository_mark(repository)
@@ -156,7 +156,7 @@ def _mark(place: StorageRow, render: RenderContext) -> StatusGlyph:
 
 def _phase_tone(place: StorageRow, render: RenderContext) -> Tone:
     """The tone of its phase; a good one is muted."""
-    mark = _mark(place, render)
+    mark = storage_mark(place, render)
     return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
 
 
