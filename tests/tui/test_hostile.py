@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from textual.scrollbar import ScrollBar
 
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import Backup, BackupStorageLocation, NonAdminBackup, Schedule, from_builtins
@@ -88,6 +89,11 @@ async def test_ascii_means_ascii() -> None:
             assert shown.text.isascii(), [line for line in shown.lines if not line.isascii()]
         await shown.press("question_mark")
         assert shown.text.isascii(), [line for line in shown.lines if not line.isascii()]
+
+
+def test_the_ends_of_a_scrollbar_are_ascii_too() -> None:
+    bars = [ScrollBar.renderer.render_bar(15, 33, 15, position).segments for position in range(19)]
+    assert "".join(piece.text for bar in bars for piece in bar).isascii()
 
 
 async def test_without_colour_every_state_is_still_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.geometry import Size
+from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.widget import Widget
 
 from foretop.bindings import key_name
@@ -69,6 +70,16 @@ _KEPT_MESSAGES = 200
 _LEAST_SIZE = Size(40, 10)
 """In less no table can be read."""
 _KEPT_FAILURES = 20
+
+
+class _WholeCells(ScrollBarRender):
+    """A scrollbar without the eighths of a block at its ends, which ASCII does not have."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
+
+
+ScrollBar.renderer = _WholeCells
 
 
 class Dashboard(SerialKeyApp):
