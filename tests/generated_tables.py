@@ -6,12 +6,22 @@ from __future__ import annotations
 
 import importlib
 import json
+from collections.abc import Iterable
+from string import ascii_letters
 from typing import Any
 
 import click
 import msgspec
 
-from foretop.bindings import ACTIONS, WRITE_ACTIONS_FILE, Action, ActionGroup, check_keys
+from foretop.bindings import (
+    ACTIONS,
+    KEYS_OF_THE_TABLE,
+    WRITE_ACTIONS_FILE,
+    Action,
+    ActionGroup,
+    KeyConflict,
+    check_keys,
+)
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.complete_words import TABLE
 from foretop.commands.get import OutputFormType
@@ -141,8 +151,18 @@ def check_records() -> None:
     check_parts(PAGES.values(), SCREEN_PAGES.values())
     written = [action_of(record) for record in RECORDS]
     names = {action.id for action in written}
-    check_keys((*(action for action in ACTIONS if action.id not in names), *written))
+    every = (*(action for action in ACTIONS if action.id not in names), *written)
+    try:
+        check_keys(every)
+    except KeyConflict as problem:
+        raise KeyConflict(f"{problem}; no action has {', '.join(free_keys(every))}") from None
     importlib.import_module("foretop.dialogs.dialog_registry")
+
+
+def free_keys(actions: Iterable[Action]) -> list[str]:
+    """The letters that no action has; a capital is taken from a column that it sorts by, which gets another."""
+    taken = {key for action in actions for key in action.keys} | KEYS_OF_THE_TABLE
+    return [letter for letter in ascii_letters if letter not in taken]
 
 
 def write() -> bool:

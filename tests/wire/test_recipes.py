@@ -16,6 +16,8 @@ from typing import NamedTuple
 import msgspec
 import pytest
 
+from foretop.bindings import ACTIONS
+from tests.generated_tables import free_keys
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.command_fixtures import OBJECTS
 
@@ -268,7 +270,7 @@ def test_a_dialect_is_a_grammar_and_the_releases_that_have_it(told: Told) -> Non
             "action label-backup has no dialog: neither in its record nor a class LabelBackupDialog",
         ),
         ("    999,\n", "    10,\n", "actions label-backup and pause both have the place 10"),
-        ('"f9"', '"r"', "restore and label-backup are both on r"),
+        ('"f9"', '"r"', f"restore and label-backup are both on r; no action has {', '.join(free_keys(ACTIONS))}"),
     ],
 )
 def test_a_record_that_is_not_whole_is_one_line(told: Told, copy: Copy, given: str, wrong: str, why: str) -> None:

@@ -401,7 +401,7 @@ BY_ID = {action.id: action for action in ACTIONS}
 _keys_in_use = {action.id: action.shown for action in ACTIONS}
 _digits_in_use = {tab.id: f"{tab.digit}" for tab in TABS}
 
-_KEYS_OF_THE_TABLE = frozenset(("j", "k", "g", "G", "up", "down", "left", "right", *"123456789"))
+KEYS_OF_THE_TABLE = frozenset(("j", "k", "g", "G", "up", "down", "left", "right", *"123456789"))
 RESERVED_LETTERS = frozenset("G").union(*(action.keys for action in ACTIONS if action.takes_letter))
 """Capitals that sort by no column."""
 
@@ -442,7 +442,7 @@ def footer_order(actions: Iterable[Action]) -> list[Action]:
 def check_keys(actions: Iterable[Action]) -> None:
     """Two actions on one key that meet in a view are a mistake, unless one of them says that it takes the key over."""
     for one in (given := tuple(actions)):
-        if taken := _KEYS_OF_THE_TABLE.intersection(one.keys):
+        if taken := KEYS_OF_THE_TABLE.intersection(one.keys):
             raise KeyConflict(f"{one.id} is on {', '.join(sorted(taken))}, which is a key of every table")
     for one, other in combinations(given, 2):
         shared = set(one.keys) & set(other.keys)

@@ -44,6 +44,7 @@ from foretop_core.models.wire import Metadata
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.resources.runs import BackupsView
+from tests import generated_tables
 from tests.generated_tables import action_of
 from tests.objects import NOW, condition
 from tests.objects import backup as a_backup
@@ -51,6 +52,11 @@ from tests.objects import nab as a_nab
 from tests.objects import nar as a_nar
 from tests.objects import restore as a_restore
 from tests.objects import schedule as schedule_of
+
+
+def test_every_record_is_whole_and_on_a_key_of_its_own() -> None:
+    """The program reads the table that is made from them: where a record was refused, it is the one before."""
+    generated_tables.check_records()
 
 
 def test_two_actions_on_one_key_of_one_kind_are_refused() -> None:

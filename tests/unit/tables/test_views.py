@@ -451,10 +451,20 @@ def test_numbers_and_ages_are_at_the_right_edge_of_their_columns() -> None:
 def test_a_column_of_ages_has_the_room_of_the_longest_from_the_start() -> None:
     """Else a column would go from the screen when a minute passes, or one more would have had room."""
     longest = max(len(times.age(NOW - timedelta(minutes=minutes), NOW)) for minutes in range(48 * 60))
-    ages = {"last", "age", "newest", "checked", "synced", "maintained", "since"}
-    found = {(view, column.name): column.cells for view in _SHOWN for column in _SHOWN[view] if column.name in ages}
-    assert len(found) == 8
-    assert set(found.values()) == {longest}
+    names = {"last", "age", "newest", "checked", "synced", "maintained", "since"}
+    ages = _columns(lambda column: column.name in names)
+    assert ages == {
+        "schedules": ["last"],
+        "nonadmin": ["age"],
+        "storage": ["checked", "synced"],
+        "pods": ["age"],
+        "repositories": ["maintained"],
+        "protection": ["newest"],
+        "findings": ["since"],
+    }
+    assert {column.cells for view, named in ages.items() for column in _SHOWN[view] if column.name in named} == {
+        longest
+    }
 
 
 def test_the_newest_or_the_worst_comes_first_in_the_usual_order_of_some_columns() -> None:
