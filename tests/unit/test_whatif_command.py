@@ -15,7 +15,7 @@ from foretop_core.errors import BadInput, Unforeseen
 from foretop_core.models import Backup
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.night import Fate, night
-from foretop_core.rules.night.outlook import wait_of
+from foretop_core.rules.night.outlook import wait_of, words
 from foretop_core.rules.night.what_if import (
     Longer,
     Move,
@@ -61,6 +61,27 @@ def test_moved_apart_they_wait_less() -> None:
     assert after is not None
     assert after < before / 2
     assert any(str(line).endswith(" less.") for line in found.differences)
+
+
+def test_fewer_slots_than_are_in_use_now_hold_from_their_ends_on() -> None:
+    """It read `3 of 2`, as if Velero could do that."""
+    working = [
+        backup(
+            f"{name}-3",
+            "InProgress",
+            created="02:25:00",
+            started="02:25:03",
+            of=name,
+            spec={"includedNamespaces": [name]},
+        )
+        for name in ("first", "second")
+    ]
+    snapshot = assemble([*_objects(), *working], given_versions={"": "1.18.3"})
+    snapshot = replace(snapshot, servers={"velero": replace(snapshot.server("velero"), concurrency=2)})
+    found = what_if(snapshot, "velero", NOW, (Slots(1),), timedelta(hours=3))
+    compared = {label: after for label, _, after in nights_compared(found.before, found.after, UTC)}
+    assert compared["Slots"] == "2 now, then 1 of 1"
+    assert any("Most at once: 2 now, then 1 of 1, from" in render(line, NOW) for line in words(found.after))
 
 
 def test_a_run_that_the_new_expression_makes_at_once_is_told_and_the_next_one_is_compared() -> None:

@@ -391,16 +391,20 @@ def fate_counts(one: Outlook, fate: Fate) -> list[tuple[str, int]]:
     return [(schedule.name, count) for schedule in one.schedules if (count := schedule.count(fate))]
 
 
+def most_at_work(one: Outlook) -> str:
+    """`3 of 3`; `3 now, then 2 of 2` with fewer slots than are in use: none of those at work is ended for that."""
+    count, slots = one.at_work.count if one.at_work is not None else 0, one.night.slots
+    return f"{count} of {slots}" if count <= slots else f"{count} now, then {slots} of {slots}"
+
+
 def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]:
     """The night in sentences: how full, who waits, when all is done, what goes wrong, what falls into a window."""
-    slots, lines = one.night.slots, list[Text]()
+    at_once, lines = most_at_work(one), list[Text]()
     if one.has_tenants_only and one.at_work is not None:
         waiting = f", most waiting: {one.waiting.count}" if one.waiting is not None else ""
-        lines.append(f"Most at once: {one.at_work.count} of {slots}{waiting}; {TENANTS_ONLY}.")
+        lines.append(f"Most at once: {at_once}{waiting}; {TENANTS_ONLY}.")
     elif one.at_work is not None:
-        lines.append(
-            sentence(f"Most at once: {one.at_work.count} of {slots}, from ", estimate(one.at_work.begins), ".")
-        )
+        lines.append(sentence(f"Most at once: {at_once}, from ", estimate(one.at_work.begins), "."))
     if one.waiting is not None and one.longest_wait is not None:
         wait, who = _wait(one.longest_wait), one.longest_wait.called
         among = f" ({one.waiting.to_come_words})" if one.waiting.to_come else ""

@@ -21,6 +21,7 @@ from foretop_core.rules.night.outlook import (
     done_by_six,
     done_of_all,
     fate_counts,
+    most_at_work,
     most_waiting,
     names_of,
     no_known_end,
@@ -280,7 +281,7 @@ def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
     done, by = (last.likely, last.by) if last is not None else one.night_end or (None, None)
     return (
         ("Runs", f"{sum(len(schedule.runs) for schedule in one.schedules):,}"),
-        ("Slots", f"{one.at_work.count if one.at_work else 0} of {one.night.slots}"),
+        ("Slots", most_at_work(one)),
         (
             "Waiting",
             f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody over a minute",
