@@ -627,6 +627,19 @@ async def test_the_words_of_a_job_say_when_it_is_due_and_warmed_up() -> None:
         assert "by autogen-orders, 30 5 * * *" in words_of(shown)
 
 
+async def test_a_run_that_is_due_and_about_to_be_made_is_told_before_the_next_one() -> None:
+    """`Due` told the run after it, above the start of this one."""
+    etcd = from_builtins(Schedule, ran("etcd", "41 * * * *", "01:41:30"))
+    past = [
+        backup(f"etcd-{n}", created=f"0{n}:41:30", started=f"0{n}:41:30", ended=f"0{n}:45:30", of="etcd")
+        for n in range(2)
+    ]
+    async with calendar(FilledSource([*calm(), *past, etcd]), MIDDLE) as (shown, lanes):
+        assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "etcd"))
+        await until_beats(shown, lambda: "Starts" in words_of(shown))
+        assert re.search(r"Due since 02:41 .*Next 03:41, at 41 minutes past every hour", words_of(shown))
+
+
 @pytest.mark.sweep
 async def test_the_words_of_a_lane_say_when_it_starts_and_ends_and_with_whom() -> None:
     two = [from_builtins(Schedule, ran(name, "0 4 * * *", "02:00:03")) for name in ("early", "early-too")]

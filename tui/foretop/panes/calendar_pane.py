@@ -120,9 +120,13 @@ def lane_box(
         said.append(
             paragraph(f"backups that wait or run, and those that ended in the last {hours} hours", label="Counts")
         )
-    # A backup that waits or runs already was due before; what is due next stands below it.
-    is_made = words is not None and bool(words.starts) and not words.due
-    if item.expression and not is_made:
+    # What waits, runs or is about to be made was due before; what comes next stands below it.
+    due_since = words.due_since if words is not None else None
+    is_next_below = due_since is not None or (words is not None and bool(words.starts) and not words.due)
+    if due_since is not None and not below_line:
+        since = when(due_since, state.now(item.key.context), state.zone_of(item.key))
+        said.append(paragraph(f"since {since}{_name(due_since, item, state)}", label="Due"))
+    if item.expression and not is_next_below:
         said += _due(item, state, "Due")
     if words is not None and not below_line:
         if words.run:
@@ -136,7 +140,7 @@ def lane_box(
         if words.ends:
             by = f", {SURE} by {words.by}" if words.by else ""
             said.append(Paragraph((span(words.ends, bold=True), span(by)), "Ends"))
-    if item.expression and is_made:
+    if item.expression and is_next_below:
         said += _due(item, state, "Next")
     if usual:
         said.append(paragraph(usual, label="Usual"))

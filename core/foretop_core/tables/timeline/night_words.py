@@ -310,6 +310,8 @@ class LaneWords(msgspec.Struct, frozen=True):
     run: str
     """The NAB or backup, where a lane has those of several."""
     due: str
+    due_since: datetime | None
+    """Its time, where that is past and the run was not made yet."""
     starts: str
     is_running: bool
     """It has started."""
@@ -330,6 +332,7 @@ def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, z
     return LaneWords(
         run="" if run.owner.kind is OwnerKind.SCHEDULE else run.called,
         due=clock(run.due, now, zone) if run.due else "",
+        due_since=run.due if run.due is not None and run.due < now else None,
         starts=_starts(run, now, zone),
         is_running=run.is_running,
         wait=times.short(_to_minutes(wait)) if wait is not None and is_wait else "",
