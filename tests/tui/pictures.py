@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import html
 import re
-import sys
+from argparse import ArgumentParser
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -303,8 +303,12 @@ def described(drawn: str) -> list[str]:
     return told + grounds
 
 
-def main(arguments: Sequence[str]) -> None:
-    if "--snapshots" in arguments:
+def main() -> None:
+    parser = ArgumentParser(prog="python -m tests.tui.pictures", description="Draws the pictures of the screen.")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("screenshots"), help="where to (screenshots)")
+    parser.add_argument("--snapshots", action="store_true", help="rewrite what the tests compare the screen with")
+    given = parser.parse_args()
+    if given.snapshots:
         SNAPSHOTS.mkdir(exist_ok=True)
         for old in SNAPSHOTS.iterdir():
             old.unlink()
@@ -312,7 +316,7 @@ def main(arguments: Sequence[str]) -> None:
             if picture.snapshot:
                 picture.file.write_text(asyncio.run(kept(picture)))
         return
-    folder = Path(arguments[0] if arguments else "screenshots")
+    folder: Path = given.folder
     folder.mkdir(exist_ok=True)
     for picture in PICTURES:
         (folder / f"{picture.name}.svg").write_text(asyncio.run(draw(picture)))
@@ -327,4 +331,4 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
