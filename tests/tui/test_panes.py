@@ -171,7 +171,9 @@ async def test_a_storage_location_that_cannot_be_used_says_so_first_and_what_to_
     """Its repositories stand among the locations, and say there what they say on their own page."""
     async with stand("protection", tmp_path, monkeypatch) as at:
         await at.go("storage", at.key(STORAGE, "offsite"))
-        await at.see("Unavailable. Do Create the bucket or correct its name.")
+        await at.see(
+            "Unavailable. The bucket offsite-eu-west does not exist. Do Create the bucket or correct its name."
+        )
         assert at.shown.pane.index("Do  ") < at.shown.pane.index("Says  ")
         await at.go("storage", at.key(REPOSITORY, "ledger-default-kopia"))
         await at.see("NotReady. Do Check the storage location default and Velero's log (:pods)")

@@ -16,6 +16,9 @@ from foretop_core.models import BackupRepository, Namespace, Pod, from_builtins
 from foretop_core.models.kinds import BACKUP, NAMESPACE, by_name
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.pages import PAGES
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.triage import Thresholds
+from foretop_core.rules.triage.storage import unavailable_locations
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.rows import ObjectRows
@@ -378,6 +381,13 @@ def test_no_schedule_is_healthy_while_velero_has_no_heartbeat() -> None:
     assert shown.text("name") == [["●", "daily"]]
     shown.clock.advance(timedelta(minutes=26))
     assert shown.text("name") == [["▲", "daily"]]
+
+
+def test_a_storage_location_tells_a_known_error_in_the_words_of_triage() -> None:
+    """It began with the raw error, cut where the cause would be."""
+    place = location("offsite", "Unavailable", message="rpc error: code = Unknown desc = api error NoSuchBucket: gone")
+    (found,) = unavailable_locations(assemble([place]), NOW, Thresholds())
+    assert Shown("storage", [place]).text("what") == [["✗", found.what]] == [["✗", "bucket does not exist"]]
 
 
 def test_a_storage_location_shows_its_problem() -> None:

@@ -40,7 +40,8 @@ def _storage_pane(place: BackupStorageLocation, tone: Tone, render: RenderContex
     status = place.status
     facts = location_facts(place, render)
     old = old_news(facts)
-    said = [lead(f"{status.phase or 'Not checked yet'}{f', but {old}' if old else ''}.", tone)]
+    why = f" {facts.fault.sentence}" if facts.fault is not None else ""
+    said = [lead(f"{status.phase or 'Not checked yet'}{f', but {old}' if old else ''}.{why}", tone)]
     if status.message:
         said.append(paragraph(status.message, Tone.BAD, label="Says"))
     said.append(paragraph(where_text(place.spec), label="Where"))

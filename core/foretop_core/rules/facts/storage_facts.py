@@ -24,12 +24,64 @@ from foretop_core.rules.storage_readiness import unready_repository
 
 __all__ = [
     "StorageFacts",
+    "StorageFault",
     "credential_text",
     "is_stored",
     "schedules_to",
     "unready_repository",
     "where_text",
 ]
+
+
+class StorageFault(msgspec.Struct, frozen=True):
+    """The meaning of an error of an object store, in plain words."""
+
+    signs: tuple[str, ...]
+    """In the error, in lower case; any of them shows it."""
+    what: str
+    sentence: str
+    remedy: str
+
+    @property
+    def is_known(self) -> bool:
+        return bool(self.signs)
+
+
+_FAULTS = (
+    StorageFault(
+        ("nosuchbucket", "bucket does not exist", "containernotfound", "bucket doesn't exist"),
+        "bucket does not exist",
+        "The bucket {bucket} does not exist.",
+        "Create the bucket or correct its name.",
+    ),
+    StorageFault(
+        ("accessdenied", "access denied", "forbidden", "invalidaccesskeyid", "signaturedoesnotmatch", "authorization"),
+        "credentials are refused",
+        "The object store refuses the credentials for bucket {bucket}.",
+        "Correct the Secret or the rights on the bucket.",
+    ),
+    StorageFault(
+        ("no such host", "server misbehaving", "name resolution"),
+        "its host is not found",
+        "The host of bucket {bucket} is not found.",
+        "Correct the address of the location, or DNS.",
+    ),
+    StorageFault(
+        ("x509", "certificate"),
+        "its certificate is not trusted",
+        "The certificate of the object store of bucket {bucket} is not trusted.",
+        "Renew the certificate, or give its authority in caCert of the location.",
+    ),
+    StorageFault(
+        ("timeout", "timed out", "connection refused", "deadline exceeded", "no route to host"),
+        "cannot be reached",
+        "The object store of bucket {bucket} cannot be reached.",
+        "Check the object store and the network to it.",
+    ),
+)
+_ANY_FAULT = StorageFault(
+    (), "cannot be used", "Velero cannot use the bucket {bucket}.", "Fix bucket, credentials or network."
+)
 
 
 class StorageFacts(msgspec.Struct, frozen=True, dict=True):
@@ -46,6 +98,16 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
         if self.place.phase == "Unavailable":
             return Severity.ERROR
         return None if self.unchecked is None and self.unsynced is None else Severity.WARNING
+
+    @property
+    def fault(self) -> StorageFault | None:
+        """Why Velero cannot use it; None where it can, or has not looked."""
+        if self.place.phase != "Unavailable":
+            return None
+        said = self.place.status.message.lower()
+        found = next((fault for fault in _FAULTS if any(sign in said for sign in fault.signs)), _ANY_FAULT)
+        bucket = self.place.spec.object_storage.bucket or "of this location"
+        return msgspec.structs.replace(found, sentence=found.sentence.format(bucket=bucket))
 
     @property
     def unchecked(self) -> timedelta | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-import msgspec
-
 from foretop_core.models import Backup
 from foretop_core.models.velero import GC_FAILURE_LABEL
 from foretop_core.models.wire import ObjectRef
@@ -28,11 +26,8 @@ _GC_FAILURES = {
 def unavailable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for location in snapshot.storage:
         facts = StorageFacts(location, now, snapshot, limits.not_synced_periods)
-        if location.phase != "Unavailable" or facts.severity is None:
+        if (fault := facts.fault) is None or facts.severity is None:
             continue
-        message = location.status.message.rstrip(".")
-        fault = _fault_of(message)
-        bucket = location.spec.object_storage.bucket
         default = ", the default one" if location.spec.default else ""
         yield Finding(
             "storage-unavailable",
@@ -42,64 +37,11 @@ def unavailable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thre
             or location.status.last_synced_time
             or location.created,
             fault.what,
-            f"{fault.lead.format(bucket=bucket or 'of this location')} Velero refuses every backup that goes to this "
-            f"location{default}.",
+            f"{fault.sentence} Velero refuses every backup that goes to this location{default}.",
             f"{fault.remedy} Velero checks every minute by itself.",
             hits=sentence(_next_refused(snapshot, facts.schedules, location.namespace, now), _kept_there(facts.copies)),
-            raw=message,
+            raw=location.status.message.rstrip("."),
         )
-
-
-class _Fault(msgspec.Struct, frozen=True):
-    """The meaning of an error of an object store, in plain words."""
-
-    signs: tuple[str, ...]
-    """In the error, in lower case; any of them shows it."""
-    what: str
-    lead: str
-    remedy: str
-
-
-_FAULTS = (
-    _Fault(
-        ("nosuchbucket", "bucket does not exist", "containernotfound", "bucket doesn't exist"),
-        "bucket does not exist",
-        "The bucket {bucket} does not exist.",
-        "Create the bucket or correct its name.",
-    ),
-    _Fault(
-        ("accessdenied", "access denied", "forbidden", "invalidaccesskeyid", "signaturedoesnotmatch", "authorization"),
-        "credentials are refused",
-        "The object store refuses the credentials for bucket {bucket}.",
-        "Correct the Secret or the rights on the bucket.",
-    ),
-    _Fault(
-        ("no such host", "server misbehaving", "name resolution"),
-        "its host is not found",
-        "The host of bucket {bucket} is not found.",
-        "Correct the address of the location, or DNS.",
-    ),
-    _Fault(
-        ("x509", "certificate"),
-        "its certificate is not trusted",
-        "The certificate of the object store of bucket {bucket} is not trusted.",
-        "Renew the certificate, or give its authority in caCert of the location.",
-    ),
-    _Fault(
-        ("timeout", "timed out", "connection refused", "deadline exceeded", "no route to host"),
-        "cannot be reached",
-        "The object store of bucket {bucket} cannot be reached.",
-        "Check the object store and the network to it.",
-    ),
-)
-_ANY_FAULT = _Fault(
-    (), "cannot be used", "Velero cannot use the bucket {bucket}.", "Fix bucket, credentials or network."
-)
-
-
-def _fault_of(message: str) -> _Fault:
-    said = message.lower()
-    return next((fault for fault in _FAULTS if any(sign in said for sign in fault.signs)), _ANY_FAULT)
 
 
 def _next_refused(snapshot: ClusterSnapshot, names: Sequence[str], namespace: str, now: datetime) -> Text:

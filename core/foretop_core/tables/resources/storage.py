@@ -161,9 +161,13 @@ def _phase_tone(place: StorageRow, render: RenderContext) -> Tone:
 
 
 def _what(place: StorageRow, render: RenderContext) -> str:
+    """The words of Triage for an error that is known, which the pane has whole."""
     item = place.resource
-    old = old_news(location_facts(item, render)) if isinstance(item, BackupStorageLocation) else ""
-    return "; ".join(part for part in (old, place.message) if part)
+    if not isinstance(item, BackupStorageLocation):
+        return place.message
+    facts = location_facts(item, render)
+    told = facts.fault.what if facts.fault is not None and facts.fault.is_known else place.message
+    return "; ".join(part for part in (old_news(facts), told) if part)
 
 
 def old_news(facts: StorageFacts) -> str:
