@@ -39,6 +39,8 @@ class StorageFault(msgspec.Struct, frozen=True):
     signs: tuple[str, ...]
     """In the error, in lower case; any of them shows it."""
     what: str
+    brief: str
+    """The same in a narrow column."""
     sentence: str
     remedy: str
 
@@ -51,36 +53,41 @@ _FAULTS = (
     StorageFault(
         ("nosuchbucket", "bucket does not exist", "containernotfound", "bucket doesn't exist"),
         "bucket does not exist",
+        "no such bucket",
         "The bucket {bucket} does not exist.",
         "Create the bucket or correct its name.",
     ),
     StorageFault(
         ("accessdenied", "access denied", "forbidden", "invalidaccesskeyid", "signaturedoesnotmatch", "authorization"),
         "credentials are refused",
+        "access refused",
         "The object store refuses the credentials for bucket {bucket}.",
         "Correct the Secret or the rights on the bucket.",
     ),
     StorageFault(
         ("no such host", "server misbehaving", "name resolution"),
         "its host is not found",
+        "host not found",
         "The host of bucket {bucket} is not found.",
         "Correct the address of the location, or DNS.",
     ),
     StorageFault(
         ("x509", "certificate"),
         "its certificate is not trusted",
+        "bad certificate",
         "The certificate of the object store of bucket {bucket} is not trusted.",
         "Renew the certificate, or give its authority in caCert of the location.",
     ),
     StorageFault(
         ("timeout", "timed out", "connection refused", "deadline exceeded", "no route to host"),
         "cannot be reached",
+        "out of reach",
         "The object store of bucket {bucket} cannot be reached.",
         "Check the object store and the network to it.",
     ),
 )
 _ANY_FAULT = StorageFault(
-    (), "cannot be used", "Velero cannot use the bucket {bucket}.", "Fix bucket, credentials or network."
+    (), "cannot be used", "unusable", "Velero cannot use the bucket {bucket}.", "Fix bucket, credentials or network."
 )
 
 

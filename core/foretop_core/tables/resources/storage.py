@@ -18,7 +18,7 @@ from foretop_core.models.kinds import BACKUP, NABSL, NABSL_REQUEST, REPOSITORY, 
 from foretop_core.models.velero import BackupStorageLocationSpec
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.storage_facts import StorageFacts
+from foretop_core.rules.facts.storage_facts import StorageFacts, StorageFault
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
 from foretop_core.tables.engine.json_items import Item, identity
@@ -162,12 +162,21 @@ def _phase_tone(place: StorageRow, render: RenderContext) -> Tone:
 
 def _what(place: StorageRow, render: RenderContext) -> str:
     """The words of Triage for an error that is known, which the pane has whole."""
+    item, fault = place.resource, _known_fault(place, render)
+    old = old_news(location_facts(item, render)) if isinstance(item, BackupStorageLocation) else ""
+    return "; ".join(part for part in (old, fault.what if fault is not None else place.message) if part)
+
+
+def _what_in_brief(place: StorageRow, render: RenderContext) -> str:
+    """An error that is not known tells its cause last."""
+    fault = _known_fault(place, render)
+    return fault.brief if fault is not None else _what(place, render).rpartition(": ")[2]
+
+
+def _known_fault(place: StorageRow, render: RenderContext) -> StorageFault | None:
     item = place.resource
-    if not isinstance(item, BackupStorageLocation):
-        return place.message
-    facts = location_facts(item, render)
-    told = facts.fault.what if facts.fault is not None and facts.fault.is_known else place.message
-    return "; ".join(part for part in (old_news(facts), told) if part)
+    fault = location_facts(item, render).fault if isinstance(item, BackupStorageLocation) else None
+    return fault if fault is not None and fault.is_known else None
 
 
 def old_news(facts: StorageFacts) -> str:
@@ -276,8 +285,7 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
         "WHAT",
         _what,
         lambda place: place.message or None,
-        # An error tells its cause last.
-        briefs=lambda place, render: (_what(place, render).rpartition(": ")[2],),
+        briefs=lambda place, render: (_what_in_brief(place, render),),
     ),
     plain("bucket", "BUCKET", lambda place: place.bucket, wide=True),
     plain("prefix", "PREFIX", lambda place: place.prefix, wide=True),
