@@ -163,7 +163,7 @@ lock: $(READY)   ## pin what pyproject.toml asks for in lock.txt; LOCK=--upgrade
 	$(BIN)/python packaging/lock.py $(LOCK)
 
 man: $(READY)    ## write the manual page to dist/foretop.1
-	@mkdir -p dist && $(BIN)/foretop explain --man > dist/foretop.1 && echo dist/foretop.1
+	@mkdir -p dist && $(BIN)/python packaging/manual_page.py > dist/foretop.1 && echo dist/foretop.1
 
 clean:           ## remove what make built
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""The texts of `foretop explain` on the screen, from the help and from the palette."""
+"""The topics of the help, from the help and from the palette."""
 
 from __future__ import annotations
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,10 +15,11 @@ import pytest
 import yaml
 
 from foretop.cli import COMMANDS, foretop, run
-from foretop.commands.explain import EXIT_CODES, exit_code_table
+from foretop.commands.exit_codes import EXIT_CODES, exit_code_table, exit_codes_of
 from foretop.commands.help_examples import START_EXAMPLES, example_of
 from foretop_core.tables.text.explanations import EXPLANATIONS
 
+ROOT = Path(__file__).parents[2]
 SCHEDULES = """
 apiVersion: velero.io/v1
 kind: ScheduleList
@@ -399,36 +402,38 @@ def test_the_help_begins_with_examples_that_are_understood(capsys: pytest.Captur
 
 
 @pytest.mark.parametrize("topic", list(EXPLANATIONS))
-def test_a_topic_is_explained_in_a_screenful(capsys: pytest.CaptureFixture[str], topic: str) -> None:
-    assert run(["explain", topic]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == EXPLANATIONS[topic].title
-    assert len(lines) <= 23
-    assert max(map(len, lines)) < 80
-    for command in re.findall(r"foretop ([a-z-]+)", EXPLANATIONS[topic].body.partition("See: ")[2]):
-        assert command in COMMANDS
+def test_a_topic_names_commands_and_topics_that_are_there(topic: str) -> None:
+    see = EXPLANATIONS[topic].body.partition("See: ")[2]
+    assert set(re.findall(r"foretop ([a-z-]+)", see)) <= set(COMMANDS)
+    for named in re.findall(r"the topics? ([a-z]+(?: and [a-z]+)?)", see):
+        assert set(named.split(" and ")) <= set(EXPLANATIONS)
 
 
-def test_the_topics_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["explain"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]] == list(EXPLANATIONS)
-    assert "'wind' is not valid for explain; use due, skip" in refusal(capsys, "explain", "wind")
-
-
-def test_the_manual_page_has_every_command_topic_and_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["explain", "--man"]) == 0
-    page = capsys.readouterr().out
+def test_the_manual_page_has_every_command_topic_and_exit_code() -> None:
+    page = subprocess.run(
+        [sys.executable, ROOT / "packaging" / "manual_page.py"], capture_output=True, text=True, check=True
+    ).stdout
     plain = page.replace("\\-", "-")
     assert page.startswith(".TH FORETOP 1")
     for name, _ in every_command():
         assert f".SS foretop {name}" in plain
     for explanation in EXPLANATIONS.values():
         assert f".SH {explanation.title.upper()}" in plain
+    for codes in EXIT_CODES:
+        assert codes.line in plain
     assert all(re.match(r"\.(TH|SH|SS|PP|TP|B|nf|fi)\b", line) for line in page.splitlines() if line.startswith("."))
 
 
+def test_every_help_has_the_exit_codes_of_its_command() -> None:
+    for name, command in every_command():
+        codes = exit_codes_of(name)
+        told = " ".join(command.get_help(click.Context(command, info_name=name)).split())
+        assert ("Exit codes: " in told) is (codes is not None), name
+        assert codes is None or f"Exit codes: {codes.line}." in told, name
+
+
 def test_the_manual_has_the_exit_codes() -> None:
-    manual = (Path(__file__).parents[2] / "docs" / "manual.md").read_text()
-    assert "\n".join(exit_code_table()) in manual
-    named = {word for row in EXIT_CODES for word in row.commands.split(", ")}
-    assert named - {"every command"} == set(COMMANDS) - {"demo", "completion", "explain"}
+    assert "\n".join(exit_code_table()) in (ROOT / "docs" / "manual.md").read_text()
+    named = {command for codes in EXIT_CODES for command in codes.commands} - {"every command"}
+    assert {command.split()[0] for command in named} == set(COMMANDS) - {"demo", "completion"}
+    assert {command for command in named if " " in command} <= {name for name, _ in every_command()}

@@ -46,7 +46,6 @@ COMMANDS = {
     "unacknowledge": ("foretop.commands.acknowledge:unacknowledge", "Let acknowledged findings count again."),
     "handover": ("foretop.commands.handover", "Print the hand-over to the next shift, as text or Markdown."),
     "journal": ("foretop.commands.journal", "Show what foretop has written to which cluster."),
-    "explain": ("foretop.commands.explain", "Explain when schedules run, skips, the queue, phases, cron dialects."),
     "config": ("foretop.commands.config", "Show, write and explain the configuration file."),
     "completion": ("foretop.commands.completion", "Print the completion script of a shell."),
     "report": ("foretop.commands.report", "Report next runs, queue and findings of a cluster or of a file."),

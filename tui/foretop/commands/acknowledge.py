@@ -70,8 +70,6 @@ def acknowledge(
     FINDING is the id of a finding (foretop get findings -o json), KIND/NAME all findings of an object. An
     acknowledgement ends after a duration such as 1h, at the end of the shift, or when the finding says something else;
     one that gets worse is shown again at once. Without --shared nothing is written to the cluster.
-
-    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
     """
     if shared:
         write_options.check()
@@ -163,10 +161,7 @@ def _is_about(finding: Finding, name: str) -> bool:
 @connection_options
 @unchecked_acting_options
 def unacknowledge(names: tuple[str, ...], session_options: SessionOptions, write_options: WriteOptions) -> int:
-    """Let findings count again, that you or somebody else has acknowledged.
-
-    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
-    """
+    """Let findings count again, that you or somebody else has acknowledged."""
     return run_async(_unacknowledge(session_options, write_options, names))
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from foretop.commands.argument_values import moment
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import exit_codes_text
 from foretop.commands.logs_and_results import add_logs, add_results
 from foretop.commands.object_selection import ObjectSelection, choosing_options, pairs, select_one
 from foretop.commands.write_command import (
@@ -38,12 +39,9 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 KINDS = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, STORAGE, DEPLOYMENT)
 
 
-@click.group("backup")
+@click.group("backup", epilog=exit_codes_text("backup"))
 def command() -> None:
-    """Create, extend, delete and cancel backups, and read their logs and results.
-
-    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
-    """
+    """Create, extend, delete and cancel backups, and read their logs and results."""
 
 
 def _one_source(

@@ -42,8 +42,6 @@ def command(session_options: SessionOptions, form: str, holder: str | None) -> i
 
     With --roles, the permissions that foretop needs, as manifests: a Role in Velero's namespace (--velero-namespace,
     "velero" unless given), in a tenant's (-n), or a ClusterRole, each with a binding for SUBJECT.
-
-    Exit code: 0 all there, 1 something needed is missing or not allowed, 2 no connection.
     """
     if holder is not None:
         _print_roles(RoleHolder(holder), session_options, form)

@@ -91,8 +91,6 @@ def command(
 
     With --clean-up it deletes what drills that were cut off have left, one by one: only what the journal here proves
     that foretop created. All else is listed with the kubectl line that deletes it.
-
-    Exit code: 0 all came back (or is deleted), 1 something did not, 2 usage, 3 refused (read-only, rights, state).
     """
     options = replace(session_options, namespaces=(), with_velero=True)
     if clean_up:

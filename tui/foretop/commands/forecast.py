@@ -92,9 +92,6 @@ def command(
 
     What is foretold of a cluster is remembered for 30 days; `forecast check` prints how many starts and ends then fell
     inside the range that should hold nine in ten, by server.
-
-    Exit code: 0 all runs are made and the window is free, 1 a run will be lost or the window is not free, 2 nothing
-    readable, 3 a server or a run cannot be foreseen.
     """
     free = _kept_free(window, zone_name, session_options)
     if verb == "check":

@@ -1,8 +1,10 @@
-"""An example for every command, at the end of its help and in the manual page; one that writes has it in its record."""
+"""The end of every command's help: an example, which a command that writes has in its record, and the exit codes."""
 
 from __future__ import annotations
 
 import click
+
+from foretop.commands.exit_codes import exit_codes_of
 
 START_EXAMPLES = {
     "The dashboard on the current context": "foretop",
@@ -12,13 +14,20 @@ START_EXAMPLES = {
     "The next runs of an expression": "foretop next '30 2 * * 1-5'",
     "Try it without a cluster": "foretop demo",
 }
-_EPILOG = "\b\nExample:\n  "
+_EXAMPLE = "\b\nExample:\n  "
 
 
 def example(text: str) -> str:
-    """The epilog of a command's help: its example."""
-    return f"{_EPILOG}{text}"
+    """The epilog of the command that the example calls: the example, and the command's exit codes."""
+    return f"{_EXAMPLE}{text}\n\n{exit_codes_text(' '.join(text.split()[1:3]))}".rstrip()
+
+
+def exit_codes_text(path: str) -> str:
+    """The exit codes of a command or a group, for its help; "" where they mean nothing of their own."""
+    codes = exit_codes_of(path)
+    return f"Exit codes: {codes.line}." if codes is not None else ""
 
 
 def example_of(command: click.Command) -> str:
-    return (command.epilog or "").removeprefix(_EPILOG)
+    epilog = command.epilog or ""
+    return epilog.removeprefix(_EXAMPLE).partition("\n")[0] if epilog.startswith(_EXAMPLE) else ""

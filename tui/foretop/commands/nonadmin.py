@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import exit_codes_text
 from foretop.commands.logs_and_results import add_logs, add_results
 from foretop.commands.object_selection import ObjectSelection, choosing_options
 from foretop.commands.write_command import (
@@ -24,12 +25,9 @@ _NAB_KINDS = (NAB, NAR, BACKUP, STORAGE)
 _RESULTS = "by namespace and resource, where its rules allow"
 
 
-@click.group("nab")
+@click.group("nab", epilog=exit_codes_text("nab"))
 def nab() -> None:
-    """Delete non-admin backups, and read their logs and results.
-
-    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
-    """
+    """Delete non-admin backups, and read their logs and results."""
 
 
 @verb_of(nab, DELETE_NAB)
@@ -56,12 +54,9 @@ add_logs(
 add_results(nab, NAB, _NAB_KINDS, f"a non-admin backup, {_RESULTS}", "foretop nab results team-pay/ledger")
 
 
-@click.group("nar")
+@click.group("nar", epilog=exit_codes_text("nar"))
 def nar() -> None:
-    """Delete non-admin restores, and read what went wrong in them.
-
-    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
-    """
+    """Delete non-admin restores, and read what went wrong in them."""
 
 
 add_plain_verbs(nar, (NAR, RESTORE))

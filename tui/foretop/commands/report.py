@@ -65,11 +65,7 @@ from foretop_core.tables.resources.schedules import schedule_item
 def command(
     session_options: SessionOptions, source: str | None, at: str | None, form: str, prometheus: bool, apart: bool
 ) -> int:
-    """Report next runs, queue and findings of a cluster or of a file.
-
-    Exit code: 0 nothing to do, 1 findings of severity error or an unreadable object, 2 nothing readable,
-    3 nothing found but not everything seen or judged. With --acknowledged, findings that are acknowledged do not count.
-    """
+    """Report next runs, queue and findings of a cluster or of a file."""
     if prometheus and form != "text":
         raise click.UsageError("give --prometheus or -o, not both")
     form = "prometheus" if prometheus else form

@@ -8,6 +8,7 @@ import click
 
 from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import exit_codes_text
 from foretop.commands.logs_and_results import add_logs, add_results
 from foretop.commands.object_selection import (
     label_selector,
@@ -42,12 +43,9 @@ _LISTS = (
 )
 
 
-@click.group("restore")
+@click.group("restore", epilog=exit_codes_text("restore"))
 def command() -> None:
-    """Restore from a backup, delete restores, and read the log and results of a restore.
-
-    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
-    """
+    """Restore from a backup, delete restores, and read the log and results of a restore."""
 
 
 def _request(name: str | None, from_backup: str, **given: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from foretop.commands import argument_values
 from foretop.commands.backup_spec_options import TRUTH, template_from, template_options
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import exit_codes_text
 from foretop.commands.object_selection import (
     ObjectSelection,
     choosing_options,
@@ -75,12 +76,9 @@ KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, SERVER_STATUS, DEFINITION)
 _NOTHING = "Nothing to do: {} would not change."
 
 
-@click.group("schedule")
+@click.group("schedule", epilog=exit_codes_text("schedule"))
 def command() -> None:
-    """Pause, unpause, create, edit and delete schedules.
-
-    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
-    """
+    """Pause, unpause, create, edit and delete schedules."""
 
 
 @verb_of(command, PAUSE)

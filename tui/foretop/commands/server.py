@@ -6,6 +6,7 @@ import click
 
 from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import exit_codes_text
 from foretop.commands.write_command import CommandSession, acting_options, in_session, verb_of
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.planners.server_default import SERVER_DEFAULT, plan_server_default
@@ -15,12 +16,9 @@ from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
 from foretop_core.rules.velero_deployment import server
 
 
-@click.group("server")
+@click.group("server", epilog=exit_codes_text("server"))
 def command() -> None:
-    """Set Velero's default for skipImmediately.
-
-    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
-    """
+    """Set Velero's default for skipImmediately."""
 
 
 @verb_of(command, SERVER_DEFAULT)

@@ -52,9 +52,6 @@ def command(
 
     The rhythm stays, and as few schedules as possible are moved. Each proposal is simulated; -o yaml and -o json have
     the patches, and the kubectl command of each.
-
-    Exit code: 0 no run would be lost, 1 a run would be lost even so, 2 bad input or nothing readable, 3 the server
-    or a run cannot be foreseen.
     """
     zone = argument_values.zone(zone_name)
     stretch = None if window is None else read_window(window, zone)

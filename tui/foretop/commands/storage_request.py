@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import exit_codes_text
 from foretop.commands.object_selection import select_one
 from foretop.commands.write_command import CommandSession, acting_options, in_session, verb_of
 from foretop_core.actions.planners.nonadmin import DECIDE_STORAGE, Decision, plan_decide
@@ -12,12 +13,9 @@ from foretop_core.actions.plans import chosen
 from foretop_core.models.kinds import NABSL_REQUEST
 
 
-@click.group("storage-request")
+@click.group("storage-request", epilog=exit_codes_text("storage-request"))
 def command() -> None:
-    """Approve or reject storage requested by tenants.
-
-    Exit code: 0 done, 1 some failed, 2 usage, 3 refused (read-only, rights, state), 4 the plan changed under way.
-    """
+    """Approve or reject storage requested by tenants."""
 
 
 @verb_of(command, DECIDE_STORAGE)

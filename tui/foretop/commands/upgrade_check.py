@@ -34,11 +34,7 @@ from foretop_core.tables.text.upgrade_text import unknown_release_lines, upgrade
 @click.option("--at", "at", metavar="TIME", help="Count from this time instead of now.")
 @output_option
 def command(session_options: SessionOptions, release: str, source: str | None, at: str | None, form: str) -> int:
-    """Which schedules an upgrade of Velero changes, how, and what to write instead.
-
-    Exit code: 0 nothing changes, 1 something changes, 2 bad input or nothing readable, 3 nothing found but not
-    everything seen.
-    """
+    """Which schedules an upgrade of Velero changes, how, and what to write instead."""
     target(release)
     now = argument_values.moment(at)
     if source is None:

@@ -68,9 +68,6 @@ def command(
     """Compare the coming night with what it would be after a change. Nothing is written.
 
     Both are simulated with the same draws, so that they differ in the change alone.
-
-    Exit code: 0 no run would be lost, 1 a run would be lost after the change, 2 bad input or nothing readable,
-    3 the server or a run cannot be foreseen.
     """
     zone = argument_values.zone(zone_name)
     changes: list[Change] = [

@@ -22,7 +22,7 @@ from foretop_core.rules import humanize
 from foretop_core.tables.text.explanations import EXPLANATIONS, Explanation
 from foretop_core.tables.text.terminal_text import clean
 
-_TITLE = "Topics, as foretop explain prints them"
+_TITLE = "Topics"
 _MOST_WRITES = 20
 """So many of the last are listed with the messages; `foretop journal` has all."""
 

@@ -1,4 +1,4 @@
-"""Explanations of the screens, a screenful a topic: for `foretop explain` and the manual page."""
+"""Explanations of the screens, a screenful a topic: for the help of the dashboard and the manual page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ hold it up.
 An expression that never fires, such as 0 0 31 2 *, is valid, and Velero takes it for always due: it makes a backup
 every minute.
 
-See: foretop explain skip, foretop explain beat, foretop next EXPRESSION""",
+See: the topics skip and beat, foretop next EXPRESSION""",
         ),
         Explanation(
             "skip",
@@ -160,7 +160,7 @@ A backup that was made by hand does not count, and neither does one that was syn
 
 A run is called overdue two minutes after it was due; one that a pause with an end keeps back, after that end.
 
-See: foretop explain due, foretop get schedules""",
+See: the topic due, foretop get schedules""",
         ),
         Explanation(
             "dialects",
