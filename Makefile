@@ -54,7 +54,7 @@ test: compiled $(REWRITTEN) ## the tests that need nothing but Python, without t
 
 # The rules and models, but for the files that take longest; of what needs a server or a screen, a file or two for each package.
 LONG = $(addprefix --ignore tests/unit/,cron/test_properties.py cron/test_vectors.py rules/test_finding_words.py rules/test_night.py \
-	rules/test_primer.py rules/test_queue_positions.py rules/test_spread.py rules/test_triage_recordings.py \
+	rules/test_primer.py rules/test_queue_positions.py rules/test_triage_recordings.py \
 	store/test_store_properties.py store/test_triage_lookups.py tables/test_timeline.py test_deferred_imports.py \
 	test_docstrings.py test_forecast_command.py test_list_stream.py test_long_strings.py test_mutated_objects.py \
 	test_names.py test_output_ends.py test_packaging.py test_wheel.py)

@@ -19,12 +19,6 @@ class SameProgram:
 
 SAME = (
     SameProgram(
-        "core/foretop_core/rules/night/spread.py",
-        "self.courses = max(_FEWEST_COURSES, min(_COURSES, _WORK // max(1, len(self.model.schedules))))",
-        "1 to 2",
-        "one schedule has 1500 or 750 courses for it, of which 12 are taken",
-    ),
-    SameProgram(
         "core/foretop_core/cron/go_stdlib.py",
         "if value > _MAX_INT64 // 10 or longer > 2**63:",
         "> to >=",
@@ -529,12 +523,6 @@ SAME = (
         "self._having: list[dict[ObjectRef, None]] = [{} for _ in range(PER_OBJECT + 1)]",
         "1 to 2",
         "no object has so many changes: the last one stays empty",
-    ),
-    SameProgram(
-        "core/foretop_core/rules/night/spread.py",
-        "return bits << by if by >= 0 else bits >> -by",
-        ">= to >",
-        "moved by 0 they are the same, to either side",
     ),
     SameProgram(
         "core/foretop_core/rules/facts/pause_facts.py",

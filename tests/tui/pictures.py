@@ -136,7 +136,6 @@ LIVE = (
     Picture("unpause", "maintenance", ("2", "down", "u"), ROOMY),
     Picture("edit", "default", ("2", "e", "ctrl+u", *"47 2 * * 1-5"), ROOMY),
     Picture("what-if", "default", ("5", *["down"] * 12, "W", "ctrl+u", *"30 5 * * *"), ROOMY, awaited=" So  "),
-    Picture("spread", "default", ("5", "colon", *"spread", "enter"), ROOMY, awaited="Other minutes"),
     Picture("pods", "dead", ("colon", *"pods", "enter"), ROOMY),
     Picture(
         "results",

@@ -16,8 +16,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from foretop.app import Dashboard
-from foretop.dialogs.base_modal import ChoicePicker, WorkingScreen
-from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.what_if_screen import WhatIfScreen
 from foretop.pages.calendar_page import CalendarPage
 from foretop.widgets.line_widgets import TextPane
@@ -30,7 +28,6 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, PRESCALED, SCHEDULE, Kind
 from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
-from foretop_core.rules.night import spread as spreading
 from foretop_core.rules.night.forecast_accuracy import ToldRun
 from foretop_core.rules.night.night import ForeseenRun, Foresight
 from foretop_core.rules.night.what_if import Move, Pause
@@ -892,65 +889,6 @@ def _hourly() -> list[Resource]:
         for hour in (0, 1, 2)
     ]
     return [location(), schedule("etcd", "0 * * * *", last="02:00:03"), *runs]
-
-
-def _meeting() -> list[Resource]:
-    """Four schedules with runs of twenty minutes that fall due in the same minute."""
-    names = ("etcd", "crm", "mail", "wiki")
-    runs = [
-        backup(f"{name}-{hour}", created=f"0{hour}:00:03", started=f"0{hour}:00:03", ended=f"0{hour}:20:03", of=name)
-        for name in names
-        for hour in (0, 1)
-    ]
-    return [location(), *(schedule(name, "0 3-12 * * *", last="01:00:03") for name in names), *runs]
-
-
-@asynccontextmanager
-async def _search_for_minutes(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Screen, Event, Event]]:
-    """A search that ends when the first event says so; the second tells that it has."""
-    may_end, has_ended, search = Event(), Event(), spreading.spread
-
-    def slow(*given: Any, **named: Any) -> Any:
-        may_end.wait(10)
-        try:
-            return search(*given, **named)
-        finally:
-            has_ended.set()
-
-    monkeypatch.setattr(spreading, "spread", slow)
-    async with calendar(FilledSource(_meeting()), MIDDLE) as (shown, _):
-        await shown.press("colon", *"spread", "enter")
-        await shown.until(lambda: "Looking for minutes at which fewer meet" in shown.text)
-        try:
-            yield shown, may_end, has_ended
-        finally:
-            may_end.set()
-
-
-async def test_the_search_for_other_minutes_is_a_window_until_it_has_found_some(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async with _search_for_minutes(monkeypatch) as (shown, may_end, _):
-        assert isinstance(shown.app.screen, WorkingScreen)
-        assert "esc/q stop" in shown.text
-        may_end.set()
-        await shown.until(lambda: "Other minutes: " in shown.text)
-        assert isinstance(shown.app.screen, ChoicePicker)
-        assert "0 3-12 * * * → " in shown.text
-
-
-async def test_a_search_for_other_minutes_that_was_left_opens_nothing_over_what_is_typed_then(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Its window came over the next one, and took the keys that were meant for that."""
-    async with _search_for_minutes(monkeypatch) as (shown, may_end, has_ended):
-        await shown.press("escape", "colon", *"que")
-        may_end.set()
-        await shown.until(has_ended.is_set)
-        await shown.settle()
-        assert isinstance(shown.app.screen, CommandPalette)
-        await shown.press("enter")
-        await shown.on_page("queue")
 
 
 @pytest.mark.sweep

@@ -41,7 +41,7 @@ def test_the_palette_lists_what_can_be_done_elsewhere() -> None:
 
 def test_the_palette_offers_what_needs_no_object_on_every_page_without_a_key_that_works_elsewhere() -> None:
     offered = {entry.command: entry for entry in entries([BY_ID["help"]])}
-    for one in ("create-schedule", "collisions", "spread"):
+    for one in ("create-schedule", "collisions"):
         assert (offered[f"do {one}"].works, offered[f"do {one}"].shown) == (True, "")
 
 
@@ -50,7 +50,6 @@ def test_the_palette_offers_what_needs_no_object_on_every_page_without_a_key_tha
     [
         ("create-schedule", "A schedule needs a name", "schedules"),
         pytest.param("collisions", "Starting in the same minute", "calendar", marks=pytest.mark.sweep),
-        pytest.param("spread", "Looking for minutes", "calendar", marks=pytest.mark.sweep),
     ],
 )
 async def test_what_needs_no_object_leads_to_its_page_from_every_other(

@@ -135,9 +135,7 @@ def test_bad_input_is_one_line(
     assert told in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "asked", [("forecast",), ("spread",), ("whatif", "--pause", "etcd")], ids=["forecast", "spread", "whatif"]
-)
+@pytest.mark.parametrize("asked", [("forecast",), ("whatif", "--pause", "etcd")], ids=["forecast", "whatif"])
 def test_nothing_is_foreseen_of_a_server_that_is_silent(
     asked: tuple[str, ...], night: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -49,7 +49,6 @@ EXIT_CODES = (
     ExitCodes(
         ("whatif",), {0: "no run would be lost", 1: "a run would be lost after the change", **_ALWAYS, **_UNSURE}
     ),
-    ExitCodes(("spread",), {0: "no run would be lost", 1: "a run would be lost even so", **_ALWAYS, **_UNSURE}),
     ExitCodes(
         ("doctor",), {0: "all there", 1: "something is missing or not allowed", 2: "bad usage, or no connection"}
     ),

@@ -1,8 +1,8 @@
-"""The base of all modal windows, which escape, q and ctrl+c close: windows to read, to wait and to pick a choice."""
+"""The base of all modal windows, which escape, q and ctrl+c close: windows to read and to pick a choice."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from types import MappingProxyType
 from typing import Any, ClassVar, TypeVar
@@ -106,31 +106,6 @@ class TextModal(BaseModal[None]):
     def action_page(self, by: int) -> None:
         """One line of the page before stays in sight."""
         self.action_scroll_by(by * max(1, self.query(TextPane).first().size.height - 1))
-
-
-class WorkingScreen(BaseModal[Answer]):
-    """A window while something is worked out; the answer is what came of it, None where somebody left before.
-
-    Without it the answer would open over whatever is on the screen by then, and take the keys that are meant for that.
-    """
-
-    def __init__(self, sentence: str, work: Callable[[], Awaitable[Answer | None]], ascii: bool) -> None:
-        super().__init__(ascii)
-        self._sentence = sentence
-        self._work = work
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="window"):
-            yield Label(Text(clean(self._sentence), style="bold"))
-            yield Label(Text("esc/q stop", style="dim"))
-
-    def on_mount(self) -> None:
-        self.run_worker(self._wait())
-
-    async def _wait(self) -> None:
-        answer = await self._work()
-        if not self.is_left:
-            self.dismiss(answer)
 
 
 _LEAST_WIDTH = 76

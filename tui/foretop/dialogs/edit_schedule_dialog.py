@@ -102,11 +102,9 @@ class EditScheduleDialog(ActionDialog):
     def _ways(self) -> tuple[str, ...]:
         return ("f4 editor", *super()._ways()) if self.is_asking else super()._ways()
 
-    def propose(self, schedule: str, *, skips: bool) -> None:
-        """Fills in an expression that was tried elsewhere, and that a run which it makes due at once is skipped."""
+    def propose(self, schedule: str) -> None:
+        """Fills in an expression that was tried elsewhere."""
         self.query_one("#schedule", Prompt).value = schedule
-        if skips:
-            self.query_one("#skip", OptionCycler).offer(_SKIP["true"])
         self.replan()
 
     # The editor

@@ -104,7 +104,7 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
     app.refresh()
 
 
-_HOMES = {CREATE_SCHEDULE.id: CREATE_SCHEDULE.page, "collisions": "calendar", "spread": "calendar"}
+_HOMES = {CREATE_SCHEDULE.id: CREATE_SCHEDULE.page, "collisions": "calendar"}
 """Actions that need no object, and the page of each: by name they work on every page, and lead there first."""
 _BY_NAME_ALONE = frozenset({"windows", "upgrade", "handover", "messages"})
 """Actions of the first lines of the palette: few know their keys, or they have none."""

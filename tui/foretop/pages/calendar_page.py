@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
@@ -12,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 
 from foretop.bindings import Handler
-from foretop.dialogs.base_modal import ChoicePicker, WorkingScreen
+from foretop.dialogs.base_modal import ChoicePicker
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page import PageAddress, PageHost, safely
 from foretop.panes.calendar_pane import fitted, folded, lane_box, lane_line, phrases, when
@@ -21,7 +20,6 @@ from foretop.widgets.line_widgets import Divider, TextPane
 from foretop.widgets.paragraphs import Line, Paragraph, Span, span, wrap
 from foretop.widgets.styles import BOLD, DIM
 from foretop.widgets.timeline import Timeline
-from foretop_core.background import in_thread
 from foretop_core.dashboard.night_player import NightPlayer
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
@@ -60,9 +58,8 @@ from foretop_core.tables.timeline.timeline_model import TimelineModel
 
 if TYPE_CHECKING:
     from foretop.dialogs.what_if_screen import PlannedChange
-    from foretop_core.rules.night.spread import Spreading
 
-# Deferred imports: what-if and the search for other minutes are loaded when somebody asks for them.
+# Deferred imports: what-if is loaded when somebody asks for it.
 
 _WORDS = {SizeClass.NARROW: 5, SizeClass.WIDE: 7, SizeClass.HUGE: 8}
 """Lines of words below the chart."""
@@ -323,7 +320,6 @@ class CalendarPage(FilterablePage):
             "jump": self.do_jump,
             "collisions": self.do_collisions,
             "what_if": self.do_what_if,
-            "spread": self.do_spread,
             "move_in_time": lambda: self.lanes.action_step(1),
             "open_day": self.do_open_day,
         }
@@ -387,7 +383,7 @@ class CalendarPage(FilterablePage):
         if planned.new_name:
             self.run_worker(self._create(planned))
         elif planned.schedule:
-            self.run_worker(self._edit(planned.key, planned.schedule, skips=False))
+            self.run_worker(self._edit(planned.key, planned.schedule))
         else:
             self.run_worker(self._ask("pause" if planned.paused else "unpause", planned.key))
 
@@ -395,13 +391,13 @@ class CalendarPage(FilterablePage):
         if self.lanes.go_to(key):
             await self.run_action(f"screen.do('{action}')")
 
-    async def _edit(self, key: ObjectRef, schedule: str, *, skips: bool) -> None:
+    async def _edit(self, key: ObjectRef, schedule: str) -> None:
         from foretop.dialogs.edit_schedule_dialog import EditScheduleDialog
 
         await self._ask("edit-schedule", key)
         dialog = self.app.screen
         if isinstance(dialog, EditScheduleDialog) and dialog.keys == (key,):
-            dialog.call_after_refresh(dialog.propose, schedule, skips=skips)
+            dialog.call_after_refresh(dialog.propose, schedule)
 
     async def _create(self, planned: PlannedChange) -> None:
         """Goes on to the page of the schedules: a new one is created there, beside those of its server."""
@@ -417,42 +413,6 @@ class CalendarPage(FilterablePage):
         dialog = app.screen
         if isinstance(dialog, CreateScheduleDialog) and dialog.keys[0].namespace == namespace:
             dialog.call_after_refresh(dialog.propose, planned.new_name, planned.schedule)
-
-    def do_spread(self) -> None:
-        """Proposes other minutes for the server of the lane under the cursor."""
-        server = None if self.timeline is None else self.timeline.server_of(self.lanes.cursor)
-        if self.state is None or server is None:
-            self.app.notify("No Velero server was found")
-            return
-        work, ascii = partial(self._search, self.state, server), self.display_options.ascii
-        self.app.push_screen(WorkingScreen("Looking for minutes at which fewer meet", work, ascii), self._offer)
-
-    async def _search(self, state: DashboardState, server: Server) -> Spreading | None:
-        from foretop_core.rules.night.spread import spread
-
-        snapshot, now = state.store.snapshot(server[0]), state.now(server[0])
-        try:
-            return await in_thread(lambda: spread(snapshot, server[1], now, draws=10))
-        except BadInput as problem:
-            self.app.notify(str(problem), severity="warning")
-            return None
-
-    def _offer(self, found: Spreading | None) -> None:
-        """Lists what was found; the chosen change goes on to the dialog that edits its schedule."""
-        if found is None:
-            return
-        if not found.shifts:
-            self.app.notify("Nothing to move: no other minutes would gain enough")
-            return
-
-        def chosen(place: int | None) -> None:
-            if place is not None:
-                shift = found.shifts[place]
-                self.run_worker(self._edit(shift.ref, shift.after, skips=shift.skips))
-
-        labels = [f"{one.ref.name}: {one.before} → {one.after}\n    {one.gain.saved}" for one in found.shifts]
-        title = f"Other minutes: {count(len(labels), 'change')}, waiting {_waits(found)}"
-        self.app.push_screen(ChoicePicker(title, labels, self.display_options.ascii), chosen)
 
     def _collision_label(self, context: str, meeting: Meeting, state: DashboardState) -> str:
         where = f"{self.lanes.names.get(context, context)}  " if self.lanes.names else ""
@@ -513,7 +473,3 @@ class CalendarPage(FilterablePage):
         if text:
             self.to_first()
         self.post_message(self.Altered())
-
-
-def _waits(found: Spreading) -> str:
-    return f"{times.took(found.strain_before.wait)} → {times.took(found.strain_after.wait)} in all"

@@ -18,7 +18,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects.readings import alike, expression, readings
 from foretop_core.rules.cron_dialects.releases import ALL_DIALECTS, NEWEST_KNOWN, releases_of
 from foretop_core.rules.cron_dialects.run_counts import always_due, first_difference, looked_until, runs_within
-from foretop_core.rules.primer.cron_text import listed, time_fields
+from foretop_core.rules.primer.cron_text import listed
 
 A_YEAR = timedelta(days=365)
 """The period in which runs are counted: the next twelve months."""
@@ -163,21 +163,6 @@ def instead_of(text: str, today: Dialect, dialects: tuple[Dialect, ...], now: da
         or _two(text, wanted, dialects, now)
         or _outside_the_gap(text, wanted, dialects)
         or Instead((), _why_none(wanted, dialects))
-    )
-
-
-def with_times(text: str, parsed: CronSchedule, minutes: int, hours: int) -> str:
-    """The expression with other minutes and hours (bit sets); the rest stays as it was written."""
-    fields = parsed.fields
-    minute, hour = time_fields(sum(minutes << 60 * one for one in range(HOUR.high + 1) if hours >> one & 1))[0].split()
-    written = _written(text, fields)
-    return " ".join(
-        (
-            *text.split()[: text.startswith(_ZONE_MARKS)],
-            written[0] if minutes == fields.minute else minute,
-            written[1] if hours == fields.hour else hour,
-            *written[2:],
-        )
     )
 
 

@@ -38,8 +38,6 @@ class Move(msgspec.Struct, frozen=True):
 
     name: str
     expression: str
-    skips: bool = False
-    """Velero is told to skip what is due by the new expression at once."""
 
 
 class Pause(msgspec.Struct, frozen=True):
@@ -137,20 +135,14 @@ def what_if(
     then = _model_changes(server_model(changed, namespace, now, now + length), changes)
     if then == now_model:
         raise BadInput("That changes nothing", "the coming runs are the same with it", "")
-    return compared(now_model, then, draws, zone)
+    before, after = _outlook(now_model, draws, zone), _outlook(then, draws, zone)
+    return NightComparison(before, after, tuple(_differences(before, after)))
 
 
 def refuse_silence(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> None:
     """Raises Unforeseen where nothing can be foreseen: no change can be judged by a Velero that does not work."""
     if why := why_unforeseen(snapshot, namespace, now):
         raise Unforeseen("Nothing can be foreseen", why)
-
-
-def compared(now_model: ServerModel, then: ServerModel, draws: int, zone: tzinfo = UTC) -> NightComparison:
-    """Two servers played with the same draws."""
-    before = _outlook(now_model, draws, zone)
-    after = before if then is now_model else _outlook(then, draws, zone)
-    return NightComparison(before, after, tuple(_differences(before, after)))
 
 
 def _outlook(model: ServerModel, draws: int, zone: tzinfo) -> Outlook:
@@ -172,12 +164,11 @@ def _changed(snapshot: ClusterSnapshot, namespace: str, now: datetime, changes: 
                 if (server.concurrency or 1) == count:
                     raise BadInput("That changes nothing", f"Velero has {humanize.count(count, 'slot')}", "")
                 servers[namespace] = replace(server, concurrency=count)
-            case Move(name, text, skips):
+            case Move(name, text):
                 schedule = _known(schedules, name, namespace)
                 if schedule.spec.schedule.split() == text.split():
                     raise BadInput("That changes nothing", f"{name} has the expression {text!r}", "")
-                fields = {"schedule": text, **({"skip_immediately": True} if skips else {})}
-                schedules[name] = _reread(_with(schedule, **fields))
+                schedules[name] = _reread(_with(schedule, schedule=text))
                 _check(snapshot, schedules[name])
             case Pause(name) | Unpause(name):
                 schedule, paused = _known(schedules, name, namespace), isinstance(change, Pause)

@@ -22,13 +22,13 @@ from foretop_core.rules.night.outlook import ScheduleOutlook, schedule_outlooks,
 from foretop_core.rules.queue.owners import OwnerKind
 from foretop_core.rules.sentences import Moment, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import QUEUE, SPREAD, WHAT_IF, Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, WHAT_IF, Finding, Severity, Thresholds
 
 RUNS_LOST = "runs-will-be-lost"
 NOT_DONE = "run-not-done-in-time"
 WINDOW_TAKEN = "window-not-free"
 COPY_OLD = "copy-will-be-old"
-_TRY = sentence("Try a change", WHAT_IF, ", or look for other minutes", SPREAD, ".")
+_TRY = sentence("Try a change", WHAT_IF, ".")
 _JUST_AFTER = timedelta(seconds=1)
 
 

@@ -25,7 +25,7 @@ WINDOW_OPEN, WINDOW_OVERRUN = "window-open", "window-overrun"
 PAUSED_OVERDUE, LEFT_OVER = "velero-paused-overdue", "drill-left-over"
 """Codes of findings that the screen has keys for."""
 SHOW_PODS, SHOW_QUEUE = Command(":pods", "foretop get pods"), Command(":queue", "foretop get queue")
-SPREAD, WHAT_IF = Command(":spread", "foretop spread"), Key("what_if", "foretop whatif")
+WHAT_IF = Key("what_if", "foretop whatif")
 """Where remedies lead, on the screen and in a shell."""
 
 

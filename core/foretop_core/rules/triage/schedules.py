@@ -29,7 +29,6 @@ from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_
 from foretop_core.rules.triage.finding import (
     PAUSED_OVERDUE,
     QUEUE,
-    SPREAD,
     WHAT_IF,
     WINDOW_OPEN,
     WINDOW_OVERRUN,
@@ -334,13 +333,7 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
                     f" {len(names):,} schedules start together{rhythm}: {humanize.join(names)}. Velero works on "
                     f"{humanize.count(slots, 'backup')} at a time, the others wait.",
                 ),
-                sentence(
-                    "Give them different minutes: look for some",
-                    SPREAD,
-                    ", or try a change",
-                    WHAT_IF,
-                    ". Or raise --concurrent-backups.",
-                ),
+                sentence("Give them different minutes, or raise --concurrent-backups: try it", WHAT_IF, "."),
                 tuple(snapshot.ref(schedule) for schedule in schedules),
                 f"{first:%H:%M}",
             )
