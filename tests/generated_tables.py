@@ -24,7 +24,6 @@ from foretop.bindings import (
 )
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.complete_words import TABLE
-from foretop.commands.get import OutputFormType
 from foretop.panes.page_records import SCREEN_PAGES, check_parts
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord
@@ -92,8 +91,6 @@ def _value(param: click.Parameter, path: str) -> Any:
     """What completes it: a list of words, a kind of name, `file`, or nothing."""
     if isinstance(param.type, click.Choice):
         return list(param.type.choices)
-    if isinstance(param.type, OutputFormType):
-        return [item.value for item in param.type.shell_complete(click.Context(foretop), param, "")]
     if param.name in _BY_NAME:
         return _BY_NAME[param.name]
     if isinstance(param, click.Option):

@@ -381,24 +381,6 @@ SAME = (
         "a closing quote is never the first letter",
     ),
     SameProgram(
-        "core/foretop_core/tables/engine/jsonpath.py",
-        "end = len(self.text) if opening < 0 else opening",
-        "< to <=",
-        "a brace that is the first letter was read before",
-    ),
-    SameProgram(
-        "core/foretop_core/tables/engine/jsonpath.py",
-        "end = len(self.text) if opening < 0 else opening",
-        "0 to 1",
-        "a brace that is the first letter was read before",
-    ),
-    SameProgram(
-        "core/foretop_core/tables/engine/jsonpath.py",
-        "if not 0 <= first < last <= len(value):",
-        "< to <=",
-        "what is empty was left out before",
-    ),
-    SameProgram(
         "core/foretop_core/rules/night/what_if.py",
         'how = "sooner" if moved < timedelta() else "later"',
         "< to <=",

@@ -311,7 +311,7 @@ def test_primer_prints_text(capsys: pytest.CaptureFixture[str]) -> None:
         (["get", "--contxt", "a"], ["No such option --contxt; did you mean --context? (see foretop get --help)"]),
         (["get", "bakups"], ["foretop: 'bakups' is not valid for get; did you mean backups? (see foretop get --help)"]),
         (["get"], ["foretop: get needs one of findings, triage, schedules"]),
-        (["get", "backups", "-o", "jsn"], ["Invalid value for --output: 'jsn' is not a form; did you mean json?"]),
+        (["get", "backups", "-o", "jsn"], ["'jsn' is not valid for --output; did you mean json?"]),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_two(

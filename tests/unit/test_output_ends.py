@@ -19,7 +19,6 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.kubeconfig import choose_contexts
 from foretop_core.models import manifest_reader
-from foretop_core.tables.engine.jsonpath import parse_jsonpath
 from foretop_core.tables.text.terminal_text import clean
 
 INVISIBLE = "\U000e0041\u3164\u115f\u1160\uffa0\u2800\u034f\ufe0f\u180b\U000e0100\xad\u180e\u061c\u17b4\u206a\ufff0"
@@ -40,8 +39,8 @@ def test_what_is_printed_for_machines_moves_no_terminal_and_means_the_same(
     assert HOSTILE["plain"] in capsys.readouterr().out
 
 
-def test_a_template_and_metrics_move_no_terminal_and_stay_readable() -> None:
-    shown = without_controls(parse_jsonpath("{.name}{'\\t'}{.plain}{'\\n'}").render(HOSTILE))
+def test_lines_and_metrics_move_no_terminal_and_stay_readable() -> None:
+    shown = without_controls(f"{HOSTILE['name']}\t{HOSTILE['plain']}\n")
     assert shown.endswith("h\\u001bi\tZürich 日本\n")
     empty: dict[str, Any] = {"schedules": [], "queue": [], "servers": [], "unreadable": [], "notSeen": []}
     finding = {"context": "c", "severity": "error", "code": f"\x00{HOSTILE['name']}\r\n"}

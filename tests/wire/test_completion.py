@@ -54,9 +54,8 @@ def test_the_table_has_what_the_commands_have() -> None:
         (("des",), ["describe"]),
         (("schedule", "un"), ["unpause"]),
         (("get", "sch"), ["schedules", "schedule"]),
-        (("get", "schedules", "-o", "js"), ["json", "jsonpath="]),
-        (("get", "schedules", "--output=js"), ["--output=json", "--output=jsonpath="]),
-        (("get", "--field"), ["--field-selector"]),
+        (("get", "schedules", "-o", "js"), ["json"]),
+        (("get", "schedules", "--output=js"), ["--output=json"]),
         (("-n", "velero", "get", "--no-h"), ["--no-headers"]),
         (("completion", ""), list(SCRIPTS)),
         (("--kubeconfig", "x", "--context", ""), []),
@@ -140,7 +139,7 @@ complete -C 'foretop --context min'
 @pytest.mark.parametrize(
     ("shell", "script", "found"),
     [
-        ("bash", BASH, ["describe", "hourly", "minicluster", "json jsonpath="]),
+        ("bash", BASH, ["describe", "hourly", "minicluster", "json"]),
         ("zsh", ZSH, ["describe", "hourly", "minicluster"]),
         ("fish", FISH, ["describe", "hourly", "minicluster"]),
     ],

@@ -129,7 +129,7 @@ def _print(findings: Sequence[Finding], now: datetime, write_options: WriteOptio
         say(f"✓ {subject_and_what(finding, render(finding.what, now))}: {word} {until}, for you only")
 
 
-_HINT = "run foretop get findings -o custom-columns=ID:.id,WHAT:.what"
+_HINT = "foretop get findings -o json has their ids"
 
 
 def select_findings(findings: Sequence[Finding], names: Iterable[str]) -> tuple[Finding, ...]:
