@@ -239,15 +239,15 @@ async def test_a_list_of_namespaces_that_drips_without_an_end_is_left() -> None:
         await client.close()
 
 
-async def test_a_server_s_wish_to_wait_is_granted_for_a_minute_at_most() -> None:
-    for told in (10**12, float("nan"), -5):
+async def test_a_server_s_wish_to_wait_is_granted_for_half_a_minute_at_most() -> None:
+    for told in (3600, "9" * 5_000, float("nan"), -5):
         async with serving(RoughServer()) as server:
             server.list_faults.append(answer(429, "TooManyRequests", retry_after=told))  # type: ignore[arg-type]
             async with following(server) as found:
                 await found.until(lambda found=found: found.state is WatchState.STALE)  # type: ignore[misc]
                 health = next(one for one in found.healths if one.state is WatchState.STALE)
                 assert health.retry_at is not None
-                assert health.retry_at - health.since <= timedelta(seconds=61)
+                assert health.retry_at - health.since <= timedelta(seconds=30)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "PATCH", "DELETE"])

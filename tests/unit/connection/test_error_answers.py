@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from foretop_core.kube.connection.connection_errors import LONGEST_MESSAGE, LONGEST_WAIT, api_error, too_long
+from foretop_core.kube.connection.connection_errors import LONGEST_MESSAGE, api_error, too_long
 
 
 def said(content: bytes, retry_after: str | None = None, reason: str | None = "Bad Gateway") -> dict[str, Any]:
@@ -69,7 +69,11 @@ def test_a_long_message_is_cut() -> None:
         ("-0.5", None, None),
         ("soon", None, None),
         ("nan", None, None),
-        (str(LONGEST_WAIT + 1), None, LONGEST_WAIT),
+        ("31", None, 30.0),
+        ("3600", {"retryAfterSeconds": 7}, 30.0),
+        ("9" * 5_000, None, 30.0),
+        (None, {"retryAfterSeconds": 3_600}, 30.0),
+        (None, {"retryAfterSeconds": 10**400}, 30.0),
     ],
 )
 def test_how_long_to_wait_is_what_the_header_says_then_the_status(

@@ -59,8 +59,8 @@ class ApiError(ForetopError):
 
 # Deferred imports: yarl comes with aiohttp, which the first paint does not wait for.
 
-LONGEST_WAIT = 60.0
-"""Seconds that a server may ask us to wait."""
+LONGEST_WAIT = 30.0
+"""Seconds that a server may ask us to wait: what is asked for again after a failure is never later than this."""
 LONGEST_MESSAGE = 2000
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
