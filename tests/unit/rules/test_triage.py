@@ -361,13 +361,30 @@ def test_an_expired_backup_that_still_exists_has_a_reason(
     assert why in render(found[0].evidence, NOW)
 
 
-def test_an_expired_backup_names_the_error_of_its_own_deletion() -> None:
+@pytest.mark.parametrize(
+    ("namespace", "name", "why", "raw"),
+    [
+        ("velero", "old", "deleting it failed", "no such key"),
+        ("velero", "another", "no visible reason", ""),
+        ("velero-two", "old", "no visible reason", ""),
+    ],
+)
+def test_an_expired_backup_names_the_error_of_its_own_deletion(namespace: str, name: str, why: str, raw: str) -> None:
     old = backup("old", expiration="2026-11-14T00:00:00Z", spec={"storageLocation": "default"})
-    for name, why in (("old", "deleting it failed (no such key)"), ("another", "no visible reason")):
-        meta, status = {"name": "d", "namespace": "velero"}, {"phase": "Processed", "errors": ["no such key"]}
-        asked = from_builtins(DeleteBackupRequest, {"metadata": meta, "spec": {"backupName": name}, "status": status})
-        (found,) = [one for one in findings(location(), old, asked) if one.code == "backup-expired"]
-        assert render(found.evidence, NOW).endswith(f" and Velero has not deleted it: {why}.")
+    meta, status = {"name": "d", "namespace": namespace}, {"phase": "Processed", "errors": ["no such key"]}
+    asked = from_builtins(DeleteBackupRequest, {"metadata": meta, "spec": {"backupName": name}, "status": status})
+    (found,) = [one for one in findings(location(), old, asked) if one.code == "backup-expired"]
+    assert render(found.evidence, NOW).endswith(f" and Velero has not deleted it: {why}.")
+    assert found.raw == raw
+
+
+def test_an_expired_backup_that_is_being_deleted_is_not_still_there() -> None:
+    going, kept = (
+        backup(name, phase, expiration="2026-11-14T00:00:00Z", spec={"storageLocation": "default"})
+        for name, phase in (("going", "Deleting"), ("kept", "Completed"))
+    )
+    told = [one.subject.name for one in findings(location(), going, kept) if one.code == "backup-expired"]
+    assert told == ["kept"]
 
 
 def test_velero_was_restarted_and_a_backup_lost() -> None:

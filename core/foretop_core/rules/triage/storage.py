@@ -170,19 +170,30 @@ def unmaintained_repositories(snapshot: ClusterSnapshot, now: datetime, limits: 
 
 
 def expired_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    deletion_errors = {
+        (request.namespace, request.spec.backup_name): request.status.errors[0]
+        for request in snapshot.delete_requests
+        if request.status.errors
+    }
     for backup in snapshot.lookups.backups_expiring_until(now):
         expiry = backup.status.expiration
         if expiry is None or now - expiry <= limits.expired or backup.phase == "Deleting":
             continue
+        deletion_error = deletion_errors.get((backup.namespace, backup.name), "")
         yield Finding(
             "backup-expired",
             Severity.WARNING,
             snapshot.ref(backup),
             expiry,
             "expired, and still there",
-            sentence("It expired at ", expiry, f" and Velero has not deleted it: {_why_kept(snapshot, backup)}."),
+            sentence(
+                "It expired at ",
+                expiry,
+                f" and Velero has not deleted it: {_why_kept(snapshot, backup, bool(deletion_error))}.",
+            ),
             "Fix the location, and Velero deletes it at its next hourly cleanup; or delete it yourself.",
             blames=_location_of(snapshot, backup),
+            raw=deletion_error,
         )
 
 
@@ -191,7 +202,7 @@ def _location_of(snapshot: ClusterSnapshot, backup: Backup) -> ObjectRef | None:
     return snapshot.ref(location) if location is not None else None
 
 
-def _why_kept(snapshot: ClusterSnapshot, backup: Backup) -> str:
+def _why_kept(snapshot: ClusterSnapshot, backup: Backup, deletion_failed: bool) -> str:
     if label := backup.label(GC_FAILURE_LABEL):
         return _GC_FAILURES.get(label, label)
     location = snapshot.location(backup.namespace, backup.spec.storage_location)
@@ -201,9 +212,4 @@ def _why_kept(snapshot: ClusterSnapshot, backup: Backup) -> str:
         return f"its storage location {location.name} is unavailable"
     if location.spec.access_mode == "ReadOnly":
         return f"its storage location {location.name} is read-only"
-    failed = [
-        request
-        for request in snapshot.delete_requests
-        if request.spec.backup_name == backup.name and request.status.errors
-    ]
-    return f"deleting it failed ({failed[0].status.errors[0]})" if failed else "no visible reason"
+    return "deleting it failed" if deletion_failed else "no visible reason"
