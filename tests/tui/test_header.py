@@ -94,9 +94,14 @@ NARROW_REST = ["slots 0/3", "API ●", "Velero ●", "02:41:07Z"]
         (held(5, until=""), ["‖ CHG-4711: 5 paused"], ["‖ 5 paused"]),
         (held(5, until="2026-11-16T04:30:00Z"), ["‖ CHG-4711: 5 paused, to resume 16 Nov"], ["‖ 5 to resume 16 Nov"]),
         ([*held(5), *held(4, window="x")], ["‖ 2 windows, 9 paused, first to resume 04:30"], ["‖ 9, first 04:30"]),
+        (
+            [*held(1, until="2026-11-15T06:15:00Z"), *held(1, until="2026-11-15T05:00:00Z", window="x")],
+            ["‖ 2 windows, 2 paused, first to resume 05:00"],
+            ["‖ 2, first 05:00"],
+        ),
         (held(5, until="2026-11-15T02:29:00Z"), ["‖ 5 paused, 12m over"], ["‖ 5, 12m over"]),
     ],
-    ids=["none", "window", "no reason", "no end", "another day", "two", "over its end"],
+    ids=["none", "window", "no reason", "no end", "another day", "two", "two ends", "over its end"],
 )
 def test_a_pause_window_is_in_the_header_until_somebody_resumes_it(
     paused: list[Any], wide: list[str], narrow: list[str]

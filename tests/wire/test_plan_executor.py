@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,11 @@ from foretop_core.actions.planners.backups import plan_back_up_now
 from foretop_core.actions.planners.nonadmin import plan_delete_nar
 from foretop_core.actions.planners.restores import RestoreRequest, plan_restore
 from foretop_core.actions.plans import Plan, Planner
+from foretop_core.clock import ManualClock
 from foretop_core.errors import ForetopError
 from foretop_core.rules.forecast import Choice
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.pauses import PAUSED_AT
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.access import Rule, User
 from tests.objects import NOW
@@ -454,6 +457,18 @@ async def test_an_object_that_changed_is_read_again_before_anything_else_is_sent
     results = await conflicted(wire, tmp_path, read)
     assert [one.outcome for one in results] == outcomes
     assert error in results[0].error
+
+
+async def test_what_is_planned_again_is_of_the_moment_that_a_person_agreed_to(tmp_path: Path) -> None:
+    """At another moment the plan would say something else, though nobody has changed what counts."""
+    async with box_with(THREE[:1]) as box, hand_in(box, tmp_path) as executor:
+        plan = planned(box, pausing)
+        patch_schedule(box, "a", {"metadata": {"labels": {"seen": "yes"}}})
+        assert isinstance(executor.clock, ManualClock)
+        executor.clock.advance(timedelta(minutes=5))
+        (result,) = await done(executor, plan, pausing)
+        assert (result.outcome, result.error) == (Outcome.DONE, "")
+        assert named(box, "a").annotation(PAUSED_AT) == rfc3339(NOW)
 
 
 async def test_a_namesake_is_told_apart_from_an_object_that_was_modified(tmp_path: Path) -> None:

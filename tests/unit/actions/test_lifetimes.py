@@ -44,6 +44,13 @@ def test_more_is_added_to_what_is_left() -> None:
     assert step.write.body["status"] == {"expiration": "2026-11-22T06:00:05Z"}
 
 
+def test_more_for_an_expired_backup_is_counted_from_now() -> None:
+    """What is left of it is nothing: a week more is a whole week."""
+    expired = backup(started="2026-10-16T02:00:05Z", expiration="2026-11-12T02:00:05Z")
+    (step,) = plan_extend(SNAPSHOT, [expired], read_lifetime("+7d"), NOW).steps
+    assert step.write.body["status"] == {"expiration": "2026-11-22T02:41:07Z"}
+
+
 def test_a_date_sets_the_expiration_and_the_matching_ttl() -> None:
     (step,) = plan_extend(SNAPSHOT, [KEPT], read_lifetime("2026-11-20"), NOW).steps
     assert step.write.body["spec"] == {"ttl": "117h59m55s"}
