@@ -40,7 +40,7 @@ REVIEWS = ("selfsubjectaccessreviews", "selfsubjectrulesreviews")
 class Wire:
     """What came in, and what is to go wrong: `cut` says of a request whether its answer is lost, and how.
 
-    A number is the code that is answered in the place of what was asked.
+    A number is the code that is answered in the place of what was asked; "never" is no answer at all.
     """
 
     asked: list[tuple[str, str]] = field(default_factory=list)
@@ -85,6 +85,8 @@ def tapped(monkeypatch: pytest.MonkeyPatch) -> Wire:
                 return web.json_response({"kind": "Status", "code": 429}, status=429, headers={"Retry-After": "0"})
             if how == "before":
                 return _hang_up(request)
+            if how == "never":
+                await asyncio.Event().wait()
             if how.isdecimal():
                 told = {"kind": "Status", "status": "Failure", "code": int(how), "message": f"told {how}"}
                 return web.json_response(told, status=int(how))

@@ -46,7 +46,7 @@ def cluster(*veleros: dict[str, Any], **answers: object) -> ScriptedApi:
             "/version": {"gitVersion": "v1.34.1"},
             **served(KINDS),
             VELEROS: listed(DEPLOYMENT, *veleros),
-            "/api/v1/namespaces/kube-system": {"metadata": {"uid": UID}},
+            "/api/v1/namespaces/kube-system": {"kind": "Namespace", "metadata": {"name": "kube-system", "uid": UID}},
             **{f"/api/v1/namespaces/{name}": {} for name in ("velero", "team-a", "team-b", "default")},
             **answers,
         }

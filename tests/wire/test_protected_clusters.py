@@ -67,8 +67,10 @@ class Way:
 class Place:
     """A machine with a kubeconfig that has the box as prod, and another cluster as dev."""
 
-    def __init__(self, box: LocalApiServer, folder: Path, secure: str, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.box, self.folder, self.secure, self.monkeypatch = box, folder, secure, monkeypatch
+    def __init__(
+        self, box: LocalApiServer, wire: Wire, folder: Path, secure: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.box, self.wire, self.folder, self.secure, self.monkeypatch = box, wire, folder, secure, monkeypatch
         self.port = str(urlsplit(box.url).port)
         self.file = self.write("kubeconfig", {"prod": box.url, "dev": "http://127.0.0.1:1"})
         self.uid = box.storage.get(box.storage.kind("Namespace"), "", "kube-system")["metadata"]["uid"]
@@ -151,6 +153,52 @@ def _uid_not_readable(place: Place) -> Way:
     return Way("other", config=marked)
 
 
+def _rotated(place: Place) -> Way:
+    """The protected cluster has another address and another authority by now; its uid is in the file."""
+    place.write(
+        "kubeconfig", {"prod": place.trusted("https://api.prod.example", OTHER), "other": place.trusted(place.secure)}
+    )
+    return Way("other", ("--context", "other"), f"contexts: {{prod: {{production: true, clusterUid: {place.uid}}}}}\n")
+
+
+def _rotated_and(how: str) -> Callable[[Place], Way]:
+    """Its kube-system is not read: the answer to that is an error, none, or cut."""
+
+    def way(place: Place) -> Way:
+        place.monkeypatch.setattr("foretop_core.kube.connection.client._UID_LIMIT", 0.2)
+        place.wire.cut = lambda method, path: how if path.endswith("/kube-system") else ""
+        return _rotated(place)
+
+    return way
+
+
+def _rotated_and_answers(text: str) -> Callable[[Place], Way]:
+    """Something else answers in the place of kube-system."""
+
+    def way(place: Place) -> Way:
+        place.wire.pages["/kube-system"] = text
+        return _rotated(place)
+
+    return way
+
+
+def _rotated_and_blind(place: Place) -> Way:
+    way = _rotated(place)
+    place.write(
+        "kubeconfig",
+        {"prod": place.trusted("https://api.prod.example", OTHER), "other": place.trusted(place.secure)},
+        "blind",
+    )
+    return way
+
+
+def _rotated_read_only(place: Place) -> Way:
+    """In doubt it asks as in production: whether it may be written to is not known."""
+    way = _rotated_and("500")(place)
+    way.config = f"contexts: {{prod: {{readOnly: true, clusterUid: {place.uid}}}}}\n"
+    return way
+
+
 def _by_tls_name(place: Place) -> Way:
     """prod is known by its name, and this one goes to an address with that name for its certificate."""
     place.write(
@@ -223,6 +271,18 @@ def _as_plugin(place: Place) -> Way:
     return Way(arguments=("--context", "dev", "--cluster", "prod"))
 
 
+_STRANGE_UID = "7d1b0e52-3f5a-4e0e-8c93-0d2f5b7c9e11"
+_WRONG = {
+    "a login page": "<html>sign in</html>",
+    "nothing": "",
+    "an object without a uid": '{"kind": "Namespace", "metadata": {"name": "kube-system"}}',
+    "a uid that is none": '{"kind": "Namespace", "metadata": {"name": "kube-system", "uid": "a\\nb"}}',
+    "another namespace": f'{{"kind": "Namespace", "metadata": {{"name": "default", "uid": "{_STRANGE_UID}"}}}}',
+    "another kind": f'{{"kind": "Pod", "metadata": {{"name": "kube-system", "uid": "{_STRANGE_UID}"}}}}',
+    "a list": "[1]",
+    "deep JSON": "[" * 9_000,
+}
+
 WAYS: dict[str, Callable[[Place], Way]] = {
     "its own name": lambda place: Way(arguments=("--context", "prod")),
     "the current context": lambda place: Way(),
@@ -245,6 +305,12 @@ WAYS: dict[str, Callable[[Place], Way]] = {
     "a proxy, and the uid in the file": _by_proxy_with_uid,
     "any name, and the uid in the file": _read_only_by_uid,
     "the uid cannot be read": _uid_not_readable,
+    "rotated, and no right to read the uid": _rotated_and_blind,
+    **{f"rotated, and the uid is answered {code}": _rotated_and(code) for code in ("403", "404", "429", "500", "503")},
+    "rotated, and the uid is never answered": _rotated_and("never"),
+    "rotated, and the answer is cut": _rotated_and("before"),
+    **{f"rotated, and the uid is in {what}": _rotated_and_answers(text) for what, text in _WRONG.items()},
+    "rotated, and read-only": _rotated_read_only,
     "tls-server-name": _by_tls_name,
     "--insecure-skip-tls-verify": _by_other_trust,
     "the pod's service account": _in_cluster,
@@ -317,14 +383,14 @@ def tls_before(box: LocalApiServer) -> Iterator[str]:
 
 
 @pytest.fixture
-def place(box: LocalApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place(box: LocalApiServer, wire: Wire, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     monkeypatch.setenv("HOME", str(tmp_path))
     with tls_before(box) as secure:
-        yield Place(box, tmp_path, secure, monkeypatch)
+        yield Place(box, wire, tmp_path, secure, monkeypatch)
 
 
-def taken(place: Place, name: str) -> Way:
-    way = WAYS[name](place)
+def taken(place: Place, way: str | Way) -> Way:
+    way = WAYS[way](place) if isinstance(way, str) else way
     for variable, value in way.environ.items():
         place.monkeypatch.setenv(variable, value)
     if way.config is not None:
@@ -335,6 +401,8 @@ def taken(place: Place, name: str) -> Way:
 
 _EACH_TIME = (
     *("its own name", "--cluster", "--server", "localhost", "a proxy", "any name, and the uid in the file"),
+    *("rotated, and no right to read the uid", "rotated, and the uid is answered 500"),
+    *("rotated, and the uid is never answered", "rotated, and the uid is in another namespace"),
     *("tls-server-name", "the pod's service account", "a copied kubeconfig", "two files in KUBECONFIG"),
     *("FORETOP_READ_ONLY=0", "a dangling link", "a misspelled key", "a protected context without a name"),
 )
@@ -380,6 +448,13 @@ def test_what_is_fetched_by_a_request_wants_the_name_too(command: tuple[str, ...
     taken(place, "its own name")
     run([*command])
     assert changed_by(wire) == []
+
+
+def test_a_cluster_that_was_rotated_is_known_by_its_uid(place: Place, wire: Wire) -> None:
+    way = taken(place, _rotated(place))
+    assert run([*PAUSE, *way.arguments]) == 3
+    assert run([*PAUSE, "--confirm-context", "prod", *way.arguments]) == 0
+    assert held(place.box, "nightly").spec.paused
 
 
 @pytest.mark.sweep

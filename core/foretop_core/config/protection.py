@@ -10,8 +10,11 @@ whatever name that is reached. A connection is compared with each such context; 
 | differs                | same      | else             | the same cluster    |
 | differs                | else      | any              | another cluster     |
 | not known on one side  | same      | any              | the same cluster    |
-| not known on one side  | differs   | none in common   | another cluster     |
+| not known on one side  | differs   | none in common   | another cluster (1) |
 | not known on one side  | else      | else             | in doubt            |
+
+(1) In doubt where the file has the uid of the protected one and the connection's own cannot be read: an authority is
+rotated and an address moved while the uid stays.
 
 A uid in the file that differs at the same address is out of date: the cluster was made again. Only with another
 authority as well it is a tunnel that leads elsewhere by now. "None in common" takes authorities on both sides that a
@@ -165,6 +168,8 @@ def _compare_all(mine: ClusterIdentity, uid: str, known: Iterable[ClusterIdentit
     """The same where any of them is, and another only where all of them are."""
     others = [msgspec.structs.replace(one, uid=uid or one.uid) for one in known] or [ClusterIdentity(uid=uid)]
     found = {compare(mine, other) for other in others}
+    if uid and not mine.uid:
+        found.add(Comparison.IN_DOUBT)
     return next(one for one in (Comparison.SAME, Comparison.IN_DOUBT, Comparison.ANOTHER) if one in found)
 
 

@@ -159,7 +159,9 @@ def test_a_uid_in_the_file_ends_the_doubt() -> None:
     assert protection_of("dev", other, marked, KNOWN) == Protection()
     assert protection_of("dev", ClusterIdentity(uid=PROD_UID), marked, {}).name == "prod"
     why = "dev may be the same cluster as prod: its own uid cannot be read"
-    assert protection_of("dev", UNSURE, marked, KNOWN) == Protection("", why, "dev", in_doubt=True)
+    for unread in (UNSURE, ELSEWHERE):
+        assert protection_of("dev", unread, marked, KNOWN) == Protection("", why, "dev", in_doubt=True)
+    assert protection_of("dev", HERE, marked, KNOWN).name == "prod"
 
 
 def test_another_cluster_is_not_protected() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, TypeVar
@@ -86,12 +86,14 @@ class Response:
             ) from None
 
 
-class _UidOf(msgspec.Struct):
+class _NamespaceMetadata(msgspec.Struct):
+    name: str = ""
     uid: str = ""
 
 
 class _Namespace(msgspec.Struct):
-    metadata: _UidOf = msgspec.field(default_factory=_UidOf)
+    kind: str = ""
+    metadata: _NamespaceMetadata = msgspec.field(default_factory=_NamespaceMetadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,15 +185,15 @@ class ApiClient:
 
     async def learn_uid(self) -> str:
         """Asks for the uid of kube-system, by which a cluster is told whatever its address; "" where it is not told."""
-        config = self.config
-        try:
-            found = (await self.request("GET", _KUBE_SYSTEM, limit=_UID_LIMIT)).read(_Namespace).metadata.uid
-        except ForetopError:
-            found = ""
-        found = found if _UID.fullmatch(found) else ""
-        self._told = _way_to(config), found
+        config, uid = self.config, ""
+        with suppress(ForetopError):
+            namespace = (await self.request("GET", _KUBE_SYSTEM, limit=_UID_LIMIT)).read(_Namespace)
+            # Something in between may answer every path with an object of its own.
+            if (namespace.kind, namespace.metadata.name) == ("Namespace", "kube-system"):
+                uid = namespace.metadata.uid if _UID.fullmatch(namespace.metadata.uid) else ""
+        self._told = _way_to(config), uid
         self.rules.learn(self.identity)
-        return found
+        return uid
 
     @property
     def skew(self) -> timedelta | None:
