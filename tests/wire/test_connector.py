@@ -7,15 +7,13 @@ import os
 import socket
 import ssl
 import threading
-import tracemalloc
-from asyncio import sslproto
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import trustme
 
 from foretop_core.clock import SystemClock
-from foretop_core.kube.connection.aborting_connector import TLS_BUFFER, ThreadedResolver
+from foretop_core.kube.connection.aborting_connector import ThreadedResolver
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.config import ContextConfig
@@ -90,22 +88,6 @@ async def test_closing_cuts_the_line_of_a_request_that_was_given_up() -> None:
         await asyncio.wait([request])
         await client.close()
         assert await asyncio.to_thread(server.line_is_down.wait, PATIENCE)
-
-
-async def test_a_connection_that_waits_holds_a_small_buffer() -> None:
-    """There is one for every watch of every cluster."""
-    server = Sulking(WATCH)
-    client = client_of(server)
-    with server.serving():
-        tracemalloc.start()
-        try:
-            async with client.stream("/watch", {}, PATIENCE) as lines:
-                await anext(lines)
-                held = tracemalloc.take_snapshot().filter_traces([tracemalloc.Filter(True, sslproto.__file__)])
-        finally:
-            tracemalloc.stop()
-            await client.close()
-    assert TLS_BUFFER <= sum(trace.size for trace in held.traces) < 1.5 * TLS_BUFFER
 
 
 async def test_a_name_that_is_looked_up_keeps_the_port_it_was_asked_with() -> None:

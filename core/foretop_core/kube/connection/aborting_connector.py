@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from asyncio.sslproto import SSLProtocol
 from functools import partial
 from typing import Any
 
@@ -16,12 +15,7 @@ from aiohttp.tracing import Trace
 from foretop_core.background import in_thread
 
 GOODBYE_LIMIT = 5.0
-TLS_BUFFER = 2**16
-"""Bytes that are held for each connection under TLS. asyncio takes four times as many, which were 5 MB for one cluster:
-it has a connection for every watch, and most of them wait."""
 _NUMERIC = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
-
-SSLProtocol.max_size = TLS_BUFFER
 
 
 class SocksRefused(aiohttp.ClientError):

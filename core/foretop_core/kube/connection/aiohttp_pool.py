@@ -12,7 +12,6 @@ import os
 import ssl
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -64,7 +63,6 @@ UNLIMITED = 0
 READ_BUFFER = 2**18
 _CONNECTOR = ("foretop_core.kube.connection.aborting_connector", "AbortingConnector")
 _SOCKS_CONNECTOR = ("foretop_core.kube.connection.socks_connector", "SocksConnector")
-_ONE_LOADS = threading.Lock()
 
 
 async def import_in_background(config: ContextConfig) -> None:
@@ -72,39 +70,7 @@ async def import_in_background(config: ContextConfig) -> None:
     module, last = _SOCKS_CONNECTOR if is_socks(config.proxy) else _CONNECTOR
     # A module is listed from the moment that its loading begins; what is defined last in it tells that it has ended.
     if not hasattr(sys.modules.get(module), last):
-        await in_thread(partial(_import_without_authorities, module))
-
-
-def _import_without_authorities(module: str) -> None:
-    """Imports a module that loads aiohttp, which reads the system's authorities twice while it is loaded.
-
-    That is a twentieth of the time to the first rows, for two contexts that no connection of ours uses; they trust
-    nobody now. Only this thread goes without: a context that another one makes meanwhile trusts whom it should.
-    """
-    this_thread = threading.get_ident()
-    with _ONE_LOADS:
-        read = ssl.SSLContext.set_default_verify_paths
-
-        def read_elsewhere(context: ssl.SSLContext) -> None:
-            if threading.get_ident() != this_thread:
-                read(context)
-
-        with _replaced(ssl.SSLContext, "set_default_verify_paths", read_elsewhere):
-            importlib.import_module(module)
-
-
-@contextlib.contextmanager
-def _replaced(owner: type, name: str, method: object) -> Iterator[None]:
-    """Another method for a while; one that was inherited is inherited again."""
-    own = vars(owner).get(name)
-    setattr(owner, name, method)
-    try:
-        yield
-    finally:
-        if own is None:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, own)
+        await in_thread(partial(importlib.import_module, module))
 
 
 async def make_pool(config: ContextConfig, credentials: Credentials) -> aiohttp.ClientSession:
