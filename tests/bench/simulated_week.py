@@ -18,7 +18,6 @@ import msgspec
 
 from foretop_core.models import Backup, Restore
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.forecast_accuracy import JudgedRun, Side, ToldRun, judged_runs, told_runs
 from foretop_core.rules.night.night import DAY, night
 from foretop_core.rules.night.outlook import outlook
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
@@ -26,6 +25,7 @@ from foretop_demo.controllers.simulated_runs import SimulatedRun, owner_name
 from foretop_demo.scenarios import Scenario, ScenarioOptions
 from foretop_demo.scenarios.scenario_builder import HOME, ScenarioBuilder
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
+from tests.judged_forecasts import JudgedRun, Side, ToldRun, judged_runs, told_runs
 
 SLOTS = 2
 _SPREAD = 0.25

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -20,7 +19,6 @@ from foretop.dialogs.what_if_screen import WhatIfScreen
 from foretop.pages.calendar_page import CalendarPage
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.timeline import Timeline
-from foretop_core.actions.forecast_file import forecasts_of
 from foretop_core.dashboard import night_player
 from foretop_core.dashboard.night_player import NightPlayer
 from foretop_core.dashboard.session_protocol import DisplayOptions
@@ -28,7 +26,6 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, PRESCALED, SCHEDULE, Kind
 from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
-from foretop_core.rules.night.forecast_accuracy import ToldRun
 from foretop_core.rules.night.night import ForeseenRun, Foresight
 from foretop_core.rules.night.what_if import Move, Pause
 from foretop_demo.local_api_server import LocalApiServer
@@ -891,63 +888,9 @@ def _hourly() -> list[Resource]:
     return [location(), schedule("etcd", "0 * * * *", last="02:00:03"), *runs]
 
 
-@pytest.mark.sweep
-async def test_what_the_calendar_foretells_is_kept_once() -> None:
-    file = forecasts_of(os.environ)
-    async with calendar(FilledSource(_hourly())) as (shown, _):
-        await shown.until(lambda: bool(file.read()))
-        (told,) = file.read()
-        assert (told.context, told.namespace, told.schedule, told.due) == ("prod-eu", "velero", "etcd", at("03:00:00"))
-        written = file.path.stat().st_mtime_ns
-        page = shown.app.main_screen.page
-        assert isinstance(page, CalendarPage)
-        assert page.player is not None
-        player = page.player
-        player.foreseen.clear()
-        before = page.lanes.night
-        await until_beats(shown, lambda: page.lanes.night is not before and not player.at_work)
-        assert file.path.stat().st_mtime_ns == written
-
-
 def _ranges(lanes: Timeline) -> tuple[ForeseenRun, ...]:
     """The runs of the night, once it has ranges."""
     return lanes.night.night.runs if lanes.night is not None and lanes.night.night.draws else ()
-
-
-async def test_forecasts_that_cannot_be_kept_are_one_message_once() -> None:
-    forecasts_of(os.environ).path.mkdir(parents=True)
-    source = FilledSource(_hourly())
-    async with calendar(source) as (shown, _):
-
-        def said() -> list[str]:
-            return [text for _, text in shown.app.told if "forecasts.jsonl cannot be" in text]
-
-        await until_beats(shown, lambda: bool(said()))
-        page = shown.app.main_screen.page
-        assert isinstance(page, CalendarPage)
-        assert page.player is not None
-        player = page.player
-        source.change(SCHEDULE, ran("daily", "30 4 * * *", "02:00:03"))
-        await until_beats(
-            shown, lambda: "daily" in {run.owner.name for run in _ranges(page.lanes)} and not player.at_work
-        )
-        assert len(said()) == 1
-
-
-@pytest.mark.sweep
-async def test_a_server_whose_ranges_failed_is_said_to_be_hard_to_foresee() -> None:
-    runs, told = [], []
-    for minute in range(0, 50, 5):
-        begun = f"01:{minute:02}:03"
-        runs.append(backup(f"often-{minute}", created=begun, started=begun, ended=f"01:{minute + 4:02}:00", of="often"))
-        due = at(f"01:{minute:02}:00")
-        told.append(ToldRun("prod-eu", "velero", "often", due, at("01:00:00"), (due, due), (due, due)))
-    forecasts_of(os.environ).add(told, at("02:00:00"))
-    source = FilledSource([location(), schedule("often", "*/5 * * * *", last="02:10:03"), *runs])
-    async with calendar(source, MIDDLE) as (shown, _):
-        await until_beats(shown, lambda: "None of 20 forecasts for this Velero held:" in shown.text)
-        await shown.press("2", "enter")
-        await shown.until(lambda: "Forecast 0 of the last 8 runs ended" in shown.text)
 
 
 @pytest.mark.sweep

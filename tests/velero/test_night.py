@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.forecast_accuracy import Side, ToldRun, judged_runs, told_runs
 from foretop_core.rules.night.night import night
 from foretop_core.rules.night.outlook import outlook
 from tests.agreement.beside_velero import listed
+from tests.judged_forecasts import Side, ToldRun, judged_runs, told_runs
 from tests.velero.forecasts import Forecast, Verdict
 from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.stories import wait_until_available

@@ -20,10 +20,7 @@ import yaml
 
 from foretop.cli import run
 from foretop.commands.demo import own_state
-from foretop_core.actions.forecast_file import forecasts_of
 from foretop_core.actions.journal import Journal, default_path
-from foretop_core.rules.night.forecast_accuracy import ToldRun
-from tests.objects import NOW
 from tests.unit.actions.test_journal import entry
 
 
@@ -122,7 +119,7 @@ def test_what_cannot_be_is_refused_in_one_line(capsys: pytest.CaptureFixture[str
             assert word in err
 
 
-def test_a_demo_has_a_journal_acknowledgements_and_forecasts_of_its_own_which_begin_anew(
+def test_a_demo_has_a_journal_and_acknowledgements_of_its_own_which_begin_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -132,10 +129,6 @@ def test_a_demo_has_a_journal_acknowledgements_and_forecasts_of_its_own_which_be
             other = default_path(os.environ)
             assert other != mine
             assert list(Journal(other).read()) == []
-            assert forecasts_of(os.environ).read() == ()
-            told = ToldRun("minicluster", "velero", "etcd", NOW, NOW, (NOW, NOW), (NOW, NOW))
-            forecasts_of(os.environ).add([told], NOW)
-            assert len(forecasts_of(os.environ).read()) == 1
             Journal(other).append(entry(1))
             assert len(list(Journal(other).read())) == 1
         assert default_path(os.environ) == mine

@@ -195,18 +195,15 @@ class Dashboard(SerialKeyApp):
         try:
             self._source = await self._opened()
             from foretop_core.actions.acknowledgement_file import acknowledgements_of
-            from foretop_core.actions.forecast_file import forecasts_of
             from foretop_core.background import beside, keep_running
             from foretop_core.dashboard.drill_journal import DrillJournal
             from foretop_core.dashboard.state import DashboardState
-            from foretop_core.dashboard.told_forecasts import ToldForecasts
 
             first = PAGES[self.display_options.page].first_kind
             self._source.start(frozenset({first} if first else ()))
             own = acknowledgements_of(os.environ)
             drills = DrillJournal(os.environ, waits=False)
-            told = ToldForecasts(forecasts_of(os.environ))
-            state = DashboardState(self._source, asyncio.get_running_loop().time, own, drills, told, beside)
+            state = DashboardState(self._source, asyncio.get_running_loop().time, own, drills, beside)
             self._follow_config(state)
             self.main_screen.attach(state)
         except Exception as problem:
@@ -228,8 +225,6 @@ class Dashboard(SerialKeyApp):
         from foretop_core.background import when_changed
         from foretop_core.config.config_file import file_stamp
 
-        if state.told is not None:
-            await state.told.read()
         paths = (acknowledgements, *((self.config.config.path,) if self.config is not None else ()))
         async with contextlib.aclosing(when_changed(lambda: [*map(file_stamp, paths)], LOOK_AT_FILES)) as changes:
             async for _ in changes:

@@ -31,19 +31,13 @@ class NightPlayer:
     """Plays the nights of one timeline. A change of schedules is played sooner than any other change."""
 
     def __init__(
-        self,
-        state: DashboardState,
-        timeline: TimelineModel,
-        cell: Callable[[], int],
-        draw: Callable[[], None],
-        warn: Callable[[str], None],
+        self, state: DashboardState, timeline: TimelineModel, cell: Callable[[], int], draw: Callable[[], None]
     ) -> None:
-        """`cell` is how many minutes a cell has now, `draw` shows a new night, `warn` says what could not be kept."""
+        """`cell` is how many minutes a cell has now, and `draw` shows a new night."""
         self._state = state
         self._timeline = timeline
         self._cell = cell
         self._draw = draw
-        self._warn = warn
         self.at_work: set[timedelta] = set()
         """The lengths of the nights that are being foreseen."""
         self.foreseen: dict[tuple[Server, timedelta], tuple[int, int]] = {}
@@ -129,11 +123,7 @@ class NightPlayer:
             coming.play(1)
             used += time.thread_time() - began
             await asyncio.sleep(_REST)
-        drawn = ServerNight(context, await in_thread(coming.night), past, plan)
-        self._take(drawn)
-        problem = await state.told.add(snapshot, drawn.outlook) if state.told is not None else None
-        if problem is not None:
-            self._warn(str(problem))
+        self._take(ServerNight(context, await in_thread(coming.night), past, plan))
         return used
 
     def _take(self, night: ServerNight) -> None:

@@ -15,7 +15,6 @@ from foretop_core.config.settings import DEFAULT_SETTINGS
 from foretop_core.dashboard.drill_journal import DrillJournal
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.session_protocol import ClusterSession
-from foretop_core.dashboard.told_forecasts import ToldForecasts
 from foretop_core.errors import let_through
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.logs import logger
@@ -44,7 +43,7 @@ from foretop_core.rules.triage import (
 from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.rules.undone import UndoneChange, put_back, undone_finding
 from foretop_core.store import ContextHealth, Store
-from foretop_core.tables.engine.render_context import NextWaits, RenderContext, RenderContextFactory, nothing_told
+from foretop_core.tables.engine.render_context import NextWaits, RenderContext, RenderContextFactory
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.resources.protection import ProtectionRow, protection_row
 from foretop_core.tables.resources.visibility_findings import (
@@ -126,11 +125,10 @@ class DashboardState:
         ticks: Callable[[], float],
         own: AcknowledgementFile | None = None,
         drills: DrillJournal | None = None,
-        told: ToldForecasts | None = None,
         beside: Beside | None = None,
         thresholds: Thresholds | None = None,
     ) -> None:
-        """`own`, `drills` and `told` are what the person at the terminal has acknowledged, drilled and been told.
+        """`own` and `drills` are what the person at the terminal has acknowledged and drilled.
 
         `beside` is how long work is kept out of the way of a frame.
         """
@@ -153,7 +151,6 @@ class DashboardState:
         self._ticks = ticks
         self._own = own
         self._drills = drills
-        self.told = told
         self._beside = beside
         self._undone: tuple[UndoneChange, ...] = ()
         self._known: OwnAcknowledgements = {}
@@ -184,8 +181,7 @@ class DashboardState:
         self.contexts = self.source.contexts
 
     def _factory(self, context: str) -> RenderContextFactory:
-        told = self.told.of_schedule if self.told is not None else nothing_told
-        return RenderContextFactory(self.store, context, told, self._beside)
+        return RenderContextFactory(self.store, context, self._beside)
 
     @property
     def store(self) -> Store:

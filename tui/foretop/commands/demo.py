@@ -127,10 +127,10 @@ def _show(
 
 @contextmanager
 def own_state() -> Iterator[None]:
-    """Journal, acknowledgements and forecasts of a demo are its own, and begin anew: its cluster and time do so too."""
+    """Journal and acknowledgements of a demo are its own, and begin anew: its cluster and time do so too."""
     before = os.environ.get("XDG_STATE_HOME")
     folder = default_path(os.environ).parent / "demo"
-    own = (folder / "foretop" / name for name in ("acknowledged.jsonl", "forecasts.jsonl"))
+    own = (folder / "foretop" / "acknowledged.jsonl",)
     for path in (*folder.glob("foretop/journal/*.jsonl"), *own):
         with suppress(OSError):
             path.unlink()

@@ -41,7 +41,7 @@ EXIT_CODES = (
         ("forecast",),
         {
             0: "all runs are made, and the window is free",
-            1: "a run will be lost, or the window is not free; check: the ranges fail",
+            1: "a run will be lost, or the window is not free",
             **_ALWAYS,
             **_UNSURE,
         },

@@ -17,14 +17,10 @@ from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
-from foretop_core.actions.forecast_file import forecasts_of
-from foretop_core.background import in_thread
 from foretop_core.config.thresholds_from_settings import configured_window
-from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.night.forecast_accuracy import ForecastAccuracy, measure_accuracy, told_runs
 from foretop_core.rules.night.night import Fate, ForeseenRun, night
 from foretop_core.rules.night.outlook import (
     LastEnd,
@@ -66,7 +62,6 @@ def night_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command("forecast", epilog=example("foretop forecast --window 06:00-07:30"))
-@click.argument("verb", metavar="[check]", required=False, type=click.Choice(["check"]))
 @connection_options
 @night_options
 @click.option(
@@ -76,7 +71,6 @@ def night_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @output_option
 def command(
     session_options: SessionOptions,
-    verb: str | None,
     source: str | None,
     at: str | None,
     hours: int,
@@ -89,15 +83,8 @@ def command(
     Velero's schedules and queue are simulated many times, with lengths drawn from earlier runs. A start or end is the
     middle of these courses; "90% sure by" is its late end. Tenants go on asking for backups as they did before: none of
     these is told, and they hold the others up.
-
-    What is foretold of a cluster is remembered for 30 days; `forecast check` prints how many starts and ends then fell
-    inside the range that should hold nine in ten, by server.
     """
     free = _kept_free(window, zone_name, session_options)
-    if verb == "check":
-        if source is not None:
-            raise click.UsageError("check is of clusters: what is foretold from a file is not remembered")
-        return asyncio.run(_check(session_options, form))
     if source is None:
         return asyncio.run(_of_clusters(session_options, hours, free, form))
     snapshot, read = argument_values.snapshot_in(source, session_options)
@@ -120,71 +107,7 @@ async def _of_clusters(session_options: SessionOptions, hours: int, window: Wind
         good, bad = await wait_synced(session)
         warn(bad)
         seen = [(session.snapshot(name), session.clock(name).now()) for name in good]
-        found = _foreseen(seen, hours, window)
-        await in_thread(lambda: _remember(found))
-        return _print(found, window, form)
-
-
-def _remember(found: Sequence[tuple[str, Outlook]]) -> None:
-    """Keeps what was foretold; that it cannot be kept costs one line."""
-    told = [run for context, one in found for run in told_runs(context, one)]
-    if not told:
-        return
-    try:
-        problem = forecasts_of(os.environ).add(told, max(one.night.now for _, one in found))
-    except ForetopError as unwritable:
-        problem = unwritable
-    if problem is not None:
-        warn((problem,))
-
-
-async def _check(session_options: SessionOptions, form: str) -> int:
-    told = await in_thread(forecasts_of(os.environ).read)
-    async with running_session(replace(session_options, with_velero=True)) as session:
-        good, bad = await wait_synced(session)
-        warn(bad)
-        found = [
-            measure_accuracy(snapshot, namespace, session.clock(name).now(), told)
-            for name in good
-            for snapshot in (session.snapshot(name),)
-            for namespace in snapshot.velero_namespaces
-        ]
-    if form == "text":
-        for one in found:
-            _say_accuracy(one)
-        if not found:
-            say("No Velero server was found.")
-    else:
-        emit({"servers": [_accuracy_item(one) for one in found]}, form)
-    return 1 if any(one.is_hard for one in found) else 0
-
-
-def _say_accuracy(one: ForecastAccuracy) -> None:
-    place = f"{one.context}/{one.namespace}" if one.context else one.namespace
-    if not one.starts and not one.ends:
-        say(f"Velero in {place}: nothing that was foretold has come yet.")
-        return
-    say(f"Velero in {place}: inside the range that should hold nine in ten")
-    for what, inside, count in (("starts", one.starts_inside, one.starts), ("ends", one.ends_inside, one.ends)):
-        if count:
-            say(f"  {inside} of {count} {what} ({inside / count:.0%})")
-    if one.not_made:
-        say(f"  {humanize.count(one.not_made, 'run')} that was foretold has no backup.")
-    if one.warning:
-        say(f"  {one.warning}")
-
-
-def _accuracy_item(one: ForecastAccuracy) -> dict[str, Any]:
-    return {
-        "context": one.context,
-        "namespace": one.namespace,
-        "starts": one.starts,
-        "startsInside": one.starts_inside,
-        "ends": one.ends,
-        "endsInside": one.ends_inside,
-        "notMade": one.not_made,
-        "isHardToForesee": one.is_hard,
-    }
+        return _print(_foreseen(seen, hours, window), window, form)
 
 
 def _foreseen(

@@ -121,7 +121,6 @@ class CalendarPage(FilterablePage):
             self.timeline,
             lambda: self.lanes.zoom.minutes(size_class(self.size.width)),
             self.pulse,
-            lambda problem: self.app.notify(problem, severity="warning"),
         )
         self.lanes.obstacles_of = self._obstacles_of
         self.lanes.told_runs = lambda night, key: night.told_runs(key, state.render_context(key.context))
@@ -246,14 +245,13 @@ class CalendarPage(FilterablePage):
             return (_OUTDATED,)
         now = state.now(night.context)
         window = state.thresholds.window
-        hard = state.told.warning(*night.server) if state.told is not None else ""
-        wanted = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom, window, hard)
+        wanted = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom, window)
         if wanted != self._words_of:
             self._words_of = wanted
             self._words = (
                 week_words(night, now, state.zone)
                 if self.lanes.zoom is Zoom.WEEK
-                else night_words(night, now, state.zone, window, hard)
+                else night_words(night, now, state.zone, window)
             )
         return self._words
 

@@ -209,7 +209,7 @@ _RECORDS = (
     ScreenPage(
         id="schedules",
         tells_remedy=True,
-        groups=(("Do",), ("Next", "Due", "Last", "Usual"), ("Cron", "Takes", "Storage", "Skip", "Forecast")),
+        groups=(("Do",), ("Next", "Due", "Last", "Usual"), ("Cron", "Takes", "Storage", "Skip")),
         pane_grows=True,
         tells=_pane("schedule_pane:schedule_pane"),
         tells_more=_pane("schedule_pane:schedule_runs"),

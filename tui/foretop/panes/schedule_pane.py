@@ -41,7 +41,7 @@ def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph,
     facts = render.schedule_facts(entry)
     body = _unpausing(facts, render) if entry.schedule.spec.paused else _running(facts, render)
     said = (*_statement(facts, render), *_window(facts, render), *body)
-    return *said, *_last(facts, render), *_usual(facts), *_set_up(facts), *_foretold(facts, render)
+    return *said, *_last(facts, render), *_usual(facts), *_set_up(facts)
 
 
 def schedule_page(
@@ -57,12 +57,11 @@ def schedule_page(
     happens = (*body, *_last_in_table(facts, render), *to_do)
     if not is_wide:
         chart = run_chart_lines(entry, render, cells, _PAGE_CHART_ROWS, tells_usual=True)
-        return *head, *happens, *_set_up_briefly(facts), *_foretold(facts, render), *chart
+        return *head, *happens, *_set_up_briefly(facts), *chart
     left = (*happens, *_usual(facts), *_last_good(facts, render))
     made = entry.schedule.created
     right = (
         *_set_up(facts),
-        *_foretold(facts, render),
         *((paragraph(render.time(made, entry.schedule), label="Made"),) if made else ()),
     )
     chart = run_chart_lines(entry, render, cells, _WIDE_PAGE_CHART_ROWS, has_dates=True)
@@ -150,12 +149,6 @@ def _set_up(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
         ("Skip", "the server's default" if skip is None else "yes" if skip else "no"),
     )
     return tuple(paragraph(text, label=label) for label, text in lines if text)
-
-
-def _foretold(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
-    """How its last forecasts came out, where any has."""
-    record = render.forecast_record(facts.schedule)
-    return (paragraph(record, label="Forecast"),) if record else ()
 
 
 def _set_up_briefly(facts: ScheduleFacts) -> tuple[Paragraph, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import assert_never
@@ -32,7 +32,6 @@ from foretop_core.rules.facts.run_facts import (
 )
 from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
 from foretop_core.rules.facts.server_facts import Heartbeat, ServerFacts, server_facts
-from foretop_core.rules.night.forecast_accuracy import ToldRun, forecast_record
 from foretop_core.rules.night.open_queue import Beside
 from foretop_core.rules.sentences import Text, estimate, render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -47,14 +46,8 @@ PLAYED_AGAIN = timedelta(seconds=20)
 """A queue that has not moved is played forward again after this: estimates are told in minutes."""
 _USUAL_LIMITS = Thresholds()
 _LATELY = timedelta(hours=1)
-ToldOfSchedule = Callable[[str, str, str], Sequence[ToldRun]]
-"""By context, namespace and name, what was foretold of a schedule."""
 NextWaits = Mapping[str, Mapping[str, tuple[datetime, timedelta]]]
 """By namespace and schedule, when the next run falls due and how long it is likely to wait, where that was foreseen."""
-
-
-def nothing_told(_context: str, _namespace: str, _name: str) -> Sequence[ToldRun]:
-    return ()
 
 
 class RenderContext(msgspec.Struct, frozen=True, dict=True):
@@ -68,7 +61,6 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     """When the open runs of a server start and end."""
     schedule_of: Callable[[Backup], Schedule | None]
     limits: Thresholds = _USUAL_LIMITS
-    told: ToldOfSchedule = nothing_told
     waits: NextWaits = msgspec.field(default_factory=dict)
 
     @cached_property
@@ -99,11 +91,6 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _schedules(self) -> _SchedulesNow:
         return _SchedulesNow(self.snapshot, self.now, self.limits.overdue, self.beat)
-
-    def forecast_record(self, schedule: Schedule) -> str:
-        """How the last forecasts of a schedule came out; "" where none has come yet."""
-        told = self.told(self.snapshot.context, schedule.namespace, schedule.name)
-        return forecast_record(self.snapshot, told) if told else ""
 
     def zone_of(self, resource: object) -> tzinfo:
         """In which zone the times of an object are told."""
@@ -228,13 +215,10 @@ class _SchedulesNow:
 class RenderContextFactory:
     """Makes the render contexts of one cluster, and remembers for a while what takes many objects to work out."""
 
-    def __init__(
-        self, store: Store, context: str, told: ToldOfSchedule = nothing_told, beside: Beside | None = None
-    ) -> None:
+    def __init__(self, store: Store, context: str, beside: Beside | None = None) -> None:
         """`beside` is how a long simulation is kept out of the way of a frame; without it, it is waited for."""
         self._store = store
         self._context = context
-        self._told = told
         self.waits: NextWaits = {}
         """As the last judgement has foreseen them."""
         self._seconds: dict[str, int | None] = {}
@@ -259,7 +243,6 @@ class RenderContextFactory:
             lambda namespace: self._forecasts[namespace].of(snapshot, namespace, now, self._past(snapshot, namespace)),
             self._schedule_of,
             limits or _USUAL_LIMITS,
-            self._told,
             self.waits,
         )
 

@@ -63,12 +63,8 @@ def night_words(
     now: datetime,
     zone: tzinfo,
     window: Window | None = None,
-    hard: str = "",
 ) -> tuple[WordLine, ...]:
-    """In their order on the screen; `hard` is the sentence about a server whose ranges have failed.
-
-    A line without a label goes on with the one above it.
-    """
+    """In their order on the screen; a line without a label goes on with the one above it."""
     if shown.night.unknown:
         told = Phrase(f"Nothing can be foreseen: {render(shown.night.unknown, now, zone)}.", Tone.BAD)
         return (WordLine("Night", (told,), 9),)
@@ -77,7 +73,6 @@ def night_words(
         *_longest_wait(shown),
         *((_done_by(shown.in_window(window), now, zone),) if window else _done(shown, now, zone)),
         _window(shown, now, zone, window),
-        WordLine("Caution", (Phrase(hard, Tone.WARN),), 4) if hard else None,
         *_not_made(shown),
         _paused(shown.night.paused),
     )

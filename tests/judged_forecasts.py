@@ -1,4 +1,4 @@
-"""Forecasts beside what came of them: how many starts and ends fell inside the range that was told."""
+"""Forecasts beside what came of them: which starts and ends fell inside the range that was told."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from enum import StrEnum
-from itertools import islice
 
 import msgspec
 
 from foretop_core.cron import CronSchedule
-from foretop_core.models.wire import Time
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.night.outlook import Outlook
 from foretop_core.rules.night.ranges import Range
@@ -22,22 +20,18 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 _STAMP = timedelta(seconds=1)
 """Objects have whole seconds."""
 _MADE_WITHIN = timedelta(hours=24)
-FEWEST_TO_JUDGE = 10
-_LAST_ENDS = 8
-HARD_BELOW = 0.75
-"""A server is hard to foresee where a smaller share falls inside ranges that should hold nine in ten."""
 
 
-class ToldRun(msgspec.Struct, frozen=True, rename="camel"):
+class ToldRun(msgspec.Struct, frozen=True):
     """The next run of a schedule as it was foretold: the ranges that hold nine in ten."""
 
     context: str
     namespace: str
     schedule: str
-    due: Time
-    told: Time
-    start: tuple[Time, Time]
-    end: tuple[Time, Time]
+    due: datetime
+    told: datetime
+    start: tuple[datetime, datetime]
+    end: tuple[datetime, datetime]
 
     @property
     def key(self) -> tuple[str, str, str, datetime]:
@@ -62,38 +56,6 @@ def told_runs(context: str, one: Outlook) -> list[ToldRun]:
 def _whole(found: Range) -> tuple[datetime, datetime]:
     first, last = found.most
     return first.replace(microsecond=0), last.replace(microsecond=0) + _STAMP
-
-
-class ForecastAccuracy(msgspec.Struct, frozen=True):
-    """The outcome of the forecasts of one server."""
-
-    context: str
-    namespace: str
-    starts: int = 0
-    starts_inside: int = 0
-    ends: int = 0
-    ends_inside: int = 0
-    not_made: int = 0
-    """Runs that were forecast and have no backup."""
-
-    @property
-    def share(self) -> float | None:
-        """The share of all starts and ends that fell inside; None while there are too few to say."""
-        count = self.starts + self.ends
-        return (self.starts_inside + self.ends_inside) / count if count >= FEWEST_TO_JUDGE else None
-
-    @property
-    def is_hard(self) -> bool:
-        """The ranges of this server fail."""
-        return self.share is not None and self.share < HARD_BELOW
-
-    @property
-    def warning(self) -> str:
-        """`Only 9 of 20 forecasts for this Velero held: its times are guesses.`; "" where enough of them did."""
-        if not self.is_hard:
-            return ""
-        held, count = self.starts_inside + self.ends_inside, self.starts + self.ends
-        return f"{f'Only {held}' if held else 'None'} of {count} forecasts for this Velero held: its times are guesses."
 
 
 class Side(StrEnum):
@@ -150,35 +112,3 @@ def _rhythm(snapshot: ClusterSnapshot, namespace: str, name: str) -> CronSchedul
             parsed = expression(schedule.spec.schedule, dialect)
             return parsed if isinstance(parsed, CronSchedule) and not parsed.never_fires else None
     return None
-
-
-def measure_accuracy(
-    snapshot: ClusterSnapshot, namespace: str, now: datetime, told: Iterable[ToldRun]
-) -> ForecastAccuracy:
-    """Compares what was told of one server with its backups; a run whose backup was deleted counts as not made."""
-    judged = list(judged_runs(snapshot, (one for one in told if one.namespace == namespace)))
-    starts = [one.start for one in judged if one.start is not None]
-    ends = [one.end for one in judged if one.end is not None]
-    return ForecastAccuracy(
-        snapshot.context,
-        namespace,
-        len(starts),
-        starts.count(Side.INSIDE),
-        len(ends),
-        ends.count(Side.INSIDE),
-        sum(not one.is_made and now > one.told.end[1] + _MADE_WITHIN for one in judged),
-    )
-
-
-def forecast_record(snapshot: ClusterSnapshot, told: Iterable[ToldRun]) -> str:
-    """How the last forecasts of one schedule came out: `7 of the last 8 runs ended within their range, 1 later`.
-
-    "" where none has come yet.
-    """
-    ends = list(islice((one.end for one in judged_runs(snapshot, told) if one.end is not None), _LAST_ENDS))
-    if not ends:
-        return ""
-    if len(ends) == 1:
-        return f"the last run ended {'within' if ends[0] is Side.INSIDE else f'{ends[0]} than'} its range"
-    missed = "".join(f", {ends.count(side)} {side}" for side in (Side.LATER, Side.EARLIER) if side in ends)
-    return f"{ends.count(Side.INSIDE)} of the last {len(ends)} runs ended within their range{missed}"
