@@ -52,16 +52,11 @@ $(REWRITTEN): $(READY)
 test: compiled $(REWRITTEN) ## the tests that need nothing but Python, without the long sweeps that tour runs
 	$(BIN)/python -m pytest -n $(call CORES,2) --dist worksteal -m "not sweep"
 
-# The rules and models, but for the files that take longest; of what needs a server or a screen, a file or two for each package.
-LONG = $(addprefix --ignore tests/unit/,cron/test_properties.py cron/test_vectors.py rules/test_finding_words.py rules/test_night.py \
-	rules/test_primer.py rules/test_queue_positions.py rules/test_triage_recordings.py \
-	store/test_store_properties.py store/test_triage_lookups.py tables/test_timeline.py test_deferred_imports.py \
-	test_docstrings.py test_forecast_command.py test_list_stream.py test_long_strings.py test_mutated_objects.py \
-	test_names.py test_output_ends.py test_packaging.py test_wheel.py)
-QUICK = tests/unit $(LONG) $(addprefix tests/wire/test_,actions.py client.py kubeconfig.py reflector.py session.py) \
+# The rules and models, but for what is marked as long; of what needs a server or a screen, a file or two for each package.
+QUICK = tests/unit $(addprefix tests/wire/test_,actions.py client.py kubeconfig.py reflector.py session.py) \
 	$(addprefix tests/tui/test_,deeds.py footer.py handlers.py resource_list.py)
 test-quick: compiled ## the inner loop: all unit tests but the longest, and a share of those before a server and a screen
-	$(BIN)/python -m pytest $(SPREAD) -m "not sweep" $(QUICK)
+	$(BIN)/python -m pytest $(SPREAD) -m "not sweep and not long" $(QUICK)
 
 test-demo: compiled ## the tests of the simulated cluster: its API server, controllers and scenes
 	$(BIN)/python -m pytest $(SPREAD) tests/demo

@@ -6,6 +6,10 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 _ROOTS = [Path(__file__).parents[2] / "core", Path(__file__).parents[2] / "tui"]
 _REASON = "\n# Deferred imports: "
 

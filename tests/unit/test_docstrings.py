@@ -7,6 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).resolve().parents[2]
 _RIDDLE = r"(What|Where|Of|Who|That|It|Whether|Those|Whatever)\b"
 _MUST_BE_READ_TO_THE_END = re.compile(_RIDDLE)

@@ -12,6 +12,8 @@ import pytest
 from foretop.cli import run
 from tests import recordings
 
+pytestmark = pytest.mark.long
+
 AT = "2026-11-16T15:40:00Z"
 GIVEN = ("--velero-version", "1.18.3", "--at", AT)
 SILENT = ("--velero-version", "1.18.3", "--at", "2026-11-16T17:40:00Z")

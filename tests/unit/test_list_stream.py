@@ -13,6 +13,8 @@ from foretop_core.kube.connection.list_watch_codec import ListStream
 from foretop_core.models.kinds import SCHEDULE
 from tests.examples import few_or_many
 
+pytestmark = pytest.mark.long
+
 TEXTS = st.text(max_size=8) | st.sampled_from(['},{"metadata":', '"items":[', "}]}", "\\", '\\"', "]"])
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | TEXTS,

@@ -25,6 +25,8 @@ from foretop_core.tables.engine.filter import parse_filter
 from tests.chaos.long_strings import LONG, MOST_TIMES, TEXTS, LongText, everywhere, excess
 from tests.examples import sampled
 
+pytestmark = pytest.mark.long
+
 _CRON, _WORDS, _PATTERN, _ONE_WORD = TEXTS
 _EXPRESSIONS = [
     LongText(SCHEDULE, ("spec", "schedule")),

@@ -20,6 +20,8 @@ from foretop_core.tables.text.terminal_text import LONGEST, clean, width
 from tests.chaos.every_entry import Outcome, try_objects
 from tests.examples import sampled
 
+pytestmark = pytest.mark.long
+
 _META = {"name": "odd", "namespace": "velero"}
 _REFUSED: list[tuple[type[Resource], dict[str, Any], str]] = [
     (Backup, {"status": {"expiration": "0001-01-01T00:00:00+14:00"}}, "status.expiration"),

@@ -8,6 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 _ROOT = Path(__file__).parents[2]
 _SOURCES = (_ROOT / "core" / "foretop_core", _ROOT / "tui" / "foretop")
 

@@ -21,6 +21,8 @@ from foretop_core.kube.connection.kubeconfig import choose_contexts
 from foretop_core.models import manifest_reader
 from foretop_core.tables.text.terminal_text import clean
 
+pytestmark = pytest.mark.long
+
 INVISIBLE = "\U000e0041\u3164\u115f\u1160\uffa0\u2800\u034f\ufe0f\u180b\U000e0100\xad\u180e\u061c\u17b4\u206a\ufff0"
 """Letters that a terminal draws as nothing or as a blank: two texts that look the same, and hidden messages."""
 HOSTILE = {"name": f"a\x7f{INVISIBLE}b\x9b31mc\u202ed\u2066e\u200bf\u0085g\u2028h\x1bi", "plain": "Zürich 日本"}

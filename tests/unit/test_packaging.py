@@ -24,6 +24,8 @@ from foretop_core.session import WATCHED
 from tests.examples import sampled
 from tests.unit.test_wheel import _ROOT, built
 
+pytestmark = pytest.mark.long
+
 PACKAGING = _ROOT / "packaging"
 VERSION = tomllib.loads((_ROOT / "pyproject.toml").read_text())["project"]["version"]
 

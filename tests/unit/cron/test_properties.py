@@ -6,11 +6,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, pairwise
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import strategies as st
 
 from foretop_core.cron import CronSchedule, Dialect
 from tests.examples import few_or_many
 from tests.unit.cron.strategies import moments, restless_moments, schedules
+
+pytestmark = pytest.mark.long
 
 ZONES = ("America/New_York", "Europe/Berlin", "Asia/Kolkata", "Europe/Dublin", "Asia/Tokyo")
 RESTLESS_ZONES = ("America/New_York", "Europe/Berlin", "Africa/Cairo", "America/Havana", "Australia/Lord_Howe")

@@ -13,6 +13,8 @@ import pytest
 from foretop_core.cron import CronError, Dialect, parse
 from tests.examples import sampled
 
+pytestmark = pytest.mark.long
+
 _FOLDER = Path(__file__).parents[2] / "data/vectors"
 
 

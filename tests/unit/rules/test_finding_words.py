@@ -19,6 +19,8 @@ from tests.examples import sampled
 from tests.objects import NOW, location, schedule
 from tests.settled_scenes import SCENE_NAMES, settled
 
+pytestmark = pytest.mark.long
+
 
 def findings_of(scene: str, after: timedelta) -> tuple[Finding, ...]:
     objects, now = settled(scene, after)

@@ -33,6 +33,8 @@ from tests import objects
 from tests.examples import few_or_many
 from tests.objects import NOW, backup, location, upload
 
+pytestmark = pytest.mark.long
+
 HOUR = 3600.0
 
 

@@ -16,6 +16,8 @@ from tests.examples import few_or_many
 from tests.unit.cron.strategies import expressions
 from tests.unit.rules.primer_oracle import judged
 
+pytestmark = pytest.mark.long
+
 
 def month_ends(time: str) -> tuple[str, ...]:
     return (f"{time} 31 1,3,5,7,8,10,12 *", f"{time} 30 4,6,9,11 *", f"{time} 28,29 2 *")

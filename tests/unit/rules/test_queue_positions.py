@@ -27,6 +27,8 @@ from tests.unit.rules.runs_and_recordings import (
     walk,
 )
 
+pytestmark = pytest.mark.long
+
 
 def nabs_in(objects: Recorded) -> dict[str, NonAdminBackup]:
     return {entry.name: entry for entry in objects.values() if isinstance(entry, NonAdminBackup)}

@@ -15,6 +15,8 @@ from foretop_core.rules.triage import Debounced, debounce, triage
 from tests.examples import sampled
 from tests.recordings import NAMES, events, version_at
 
+pytestmark = pytest.mark.long
+
 CONCURRENCY = {"queue": 2}
 STEP = timedelta(seconds=5)
 LONG = ("night", "schedules")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +16,8 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.store import Change, Store
 from foretop_core.store.store import StoreSink
 from tests.unit.store.making import Watched, backup
+
+pytestmark = pytest.mark.long
 
 NAMES = ("a", "b", "c", "d")
 SCHEDULE_LABEL = "velero.io/schedule-name"

@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -26,6 +27,8 @@ from foretop_core.tables.resources.runs import BackupsView
 from tests.examples import few_or_many
 from tests.objects import NOW
 from tests.tui.fake_source import FilledSource
+
+pytestmark = pytest.mark.long
 
 CONTEXT = "prod"
 KINDS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NAB, NAR)

@@ -40,6 +40,8 @@ from tests.objects import NOW, at, location, schedule, upload
 from tests.unit.cron.strategies import expressions, moments, schedules
 from tests.unit.tables.test_views import Shown
 
+pytestmark = pytest.mark.long
+
 CHANGING_ZONES = ("Europe/Berlin", "America/New_York", "Africa/Cairo", "Australia/Lord_Howe")
 QUICK = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 TICK = timedelta(microseconds=1)
