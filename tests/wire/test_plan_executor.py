@@ -320,6 +320,28 @@ async def test_a_rehearsal_that_is_lost_has_failed_and_is_not_looked_for(tmp_pat
         assert result.outcome is Outcome.FAILED
 
 
+async def test_a_success_without_the_object_is_unknown_and_one_without_the_change_has_failed(
+    tmp_path: Path, wire: Wire
+) -> None:
+    async with box_with(THREE[:1]) as box, hand_in(box, tmp_path) as executor:
+        plan, before = planned(box, pausing), box.storage.get(box.storage.kind("Schedule"), "velero", "a")
+
+        async def accepted(request: web.BaseRequest, answer: Answer) -> web.StreamResponse:
+            return web.Response(status=202)
+
+        async def unchanged(request: web.BaseRequest, answer: Answer) -> web.StreamResponse:
+            return web.json_response(before)
+
+        for misbehave, dry_run, outcome in (
+            (accepted, False, Outcome.UNKNOWN),
+            (accepted, True, Outcome.FAILED),
+            (unchanged, False, Outcome.FAILED),
+        ):
+            wire.misbehave = misbehave
+            (result,) = await done(executor, plan, pausing, dry_run=dry_run)
+            assert result.outcome is outcome
+
+
 async def test_what_is_deleted_already_is_done_and_what_exists_already_is_not_made_again(
     tmp_path: Path, wire: Wire
 ) -> None:

@@ -18,6 +18,7 @@ from foretop_core.actions.guard import guard_plan, permit_plan, write_path
 from foretop_core.actions.journal import CHANGED, NOT_SENT, SENDING, Journal, JournalEntry
 from foretop_core.actions.plans import Plan, Planner, PlanStep, replace_object
 from foretop_core.actions.write_answer import (
+    ChangeNotShown,
     WriteEvidence,
     check_answer,
     judge_write,
@@ -295,7 +296,10 @@ class _StepWrite:
         return _Answered(Result(self.agreed, Outcome.NOT_SENT, str(problem)), gone)
 
     async def _find_out(self, problem: ForetopError, found: WriteEvidence) -> Result:
-        """Failed only after a while in which the write has not shown: a request can outlive its connection."""
+        """Failed only after a while in which the write has not shown: a request can outlive its connection.
+
+        What was answered as a success has not failed: who answered may hand it on later. A rehearsal makes nothing.
+        """
         step, executor = self.agreed, self.executor
         try:
             if found is WriteEvidence.NOT_DONE and not self.permit.dry_run:
@@ -306,8 +310,8 @@ class _StepWrite:
             raise
         if found is WriteEvidence.DONE:
             return await self.note(Result(step, Outcome.DONE, answer=answer))
-        outcome = Outcome.FAILED if found is WriteEvidence.NOT_DONE else Outcome.UNKNOWN
-        return await self.note(Result(step, outcome, str(problem)))
+        has_failed = found is WriteEvidence.NOT_DONE and (self.permit.dry_run or not _is_success(problem))
+        return await self.note(Result(step, Outcome.FAILED if has_failed else Outcome.UNKNOWN, str(problem)))
 
     async def _made(self) -> bytes:
         """Finds what a drill has made where the answer was lost: its id, which nobody else knows, is on the object.
@@ -389,6 +393,13 @@ def _known(result: Result) -> asyncio.Future[Result]:
     found = asyncio.get_running_loop().create_future()
     found.set_result(result)
     return found
+
+
+def _is_success(problem: ForetopError) -> bool:
+    """True of an answer 2xx that is not the object: a login page, no body, an acceptance."""
+    if isinstance(problem, ApiError):
+        return problem.status < 300
+    return isinstance(problem, Unreadable) and not isinstance(problem, ChangeNotShown)
 
 
 def _is_conflict(problem: ApiError) -> bool:

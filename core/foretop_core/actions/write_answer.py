@@ -22,8 +22,12 @@ from foretop_core.models.kinds import kind_of_ref
 _WHAT = "The answer does not come from the API server"
 
 
+class ChangeNotShown(Unreadable):
+    """The answer is the object, without the change: a webhook may have taken it out again."""
+
+
 def check_answer(step: PlanStep, body: bytes) -> None:
-    """Raises Unreadable unless this answer shows that the write was made.
+    """Raises Unreadable unless this answer shows that the write was made; ChangeNotShown where it shows the contrary.
 
     A login page, another object, or the object as it was before do not answer a write, whatever their status says.
     """
@@ -41,7 +45,7 @@ def check_answer(step: PlanStep, body: bytes) -> None:
         case "DELETE":
             made = bool(meta.get("deletionTimestamp"))
     if not made:
-        raise Unreadable("The answer does not show the change")
+        raise ChangeNotShown("The answer does not show the change")
 
 
 def read_object(step: PlanStep, body: bytes) -> dict[str, Any] | None:
