@@ -127,7 +127,6 @@ def action_of(record: ActionRecord) -> Action:
         record.words,
         tuple(kind.plural for kind in record.kinds),
         record.instead_of,
-        takes_letter=record.key.isupper(),
     )
 
 
@@ -157,7 +156,7 @@ def check_records() -> None:
 
 
 def free_keys(actions: Iterable[Action]) -> list[str]:
-    """The letters that no action has; a capital is taken from a column that it sorts by, which gets another."""
+    """The letters that no action has."""
     taken = {key for action in actions for key in action.keys} | KEYS_OF_THE_TABLE
     return [letter for letter in ascii_letters if letter not in taken]
 

@@ -122,7 +122,7 @@ def _dashboard(cluster: Cluster, nabs: list[Nab], columns: int, lines: int) -> I
         every = rows + terminal.until(lambda lines: "API ●" in lines[0])
         yield Figure("all 10,000", every, 3.0, "s", "the server's pages; decoding and storing, 0.4 s of CPU")
         # By name: a row whose outcome changes keeps its place.
-        terminal.press("N")
+        terminal.press(">>")
         first, second = sorted(nabs, key=lambda nab: nab.name)[:2]
         terminal.until(lambda lines: any(first.name in line for line in lines))
         time.sleep(1)

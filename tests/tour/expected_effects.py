@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from foretop.bindings import WRITE_ACTIONS
 from foretop.dialogs.dialog_registry import _DIALOGS
@@ -173,7 +173,9 @@ PROMISES: Mapping[str, Doing] = {
     "mark_range": Doing(lambda before, after: after.where.marked > before.where.marked, ("ctrl+backslash",)),
     "mark_all": Doing(lambda before, after: after.where.marked > before.where.marked + 1, ("ctrl+backslash",)),
     "clear_marks": Doing(lambda before, after: after.where.marked == 0 < before.where.marked, None),
-    "sort_selected": Doing(sorts, None, first=("right",)),
+    "sort_before": Doing(sorts, ("O", "O")),
+    "sort_after": Doing(sorts, ("O", "O")),
+    "sort_selected": Doing(sorts, ("O", "O"), first=("right",)),
     "fold": Doing(changes, ("enter",)),
     "group": Doing(changes, ("b", "home")),
     "faults": Doing(shows("only faults"), ("ctrl+z", "home")),
@@ -286,12 +288,4 @@ def registered_step(key: str, action_id: str, here: Where) -> Step:
     assert action_id in PROMISES, f"{key} ({action_id}) wants a promise"
     doing = PROMISES[action_id]
     undo = doing.in_detail if here.page == "detail" else doing.undo
-    step = Step(key, action_id, doing.promise, undo, doing.first, is_own=False)
-    if action_id == "sort_selected" and here.home:
-        return replace(step, undo=(here.home,))
-    return step
-
-
-def letter_step(letter: str, here: Where) -> Step:
-    """The letter of the column that the table was sorted by leads back; to the worst first its third press."""
-    return Step(letter, f"sort by {letter}", sorts, (here.home,) if here.home else (letter, letter), is_own=False)
+    return Step(key, action_id, doing.promise, undo, doing.first, is_own=False)

@@ -29,7 +29,6 @@ from foretop.commands.demo import _served
 from foretop.commands.start_dashboard import DisplayFlags, show_dashboard
 from foretop.main_screen.main_screen import MainScreen
 from foretop.pages.table_page import TablePage
-from foretop.widgets.column_layout import sort_keys
 from foretop.widgets.line_widgets import TextPane
 from foretop_core.clock import Clock
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
@@ -70,9 +69,6 @@ class Where(msgspec.Struct, frozen=True):
     scrolls: bool = False
     """There is more to read than fits."""
     faults: int = 0
-    home: str = ""
-    """The letter of the column that the table is sorted by."""
-    letters: str = ""
     own: dict[str, str] = {}
     """By key, what the page, its table or the window has bound to it."""
     offered: dict[str, str] = {}
@@ -96,7 +92,7 @@ def where(app: Dashboard, dealt: int) -> Where:
         "own": _not_typed(_own_keys(app), focused),
         "offered": _not_typed(_offered(frame), focused) if screen is frame else {},
     }
-    return msgspec.convert(seen | _of_table(frame, focused), Where)
+    return msgspec.convert(seen | _of_table(frame), Where)
 
 
 def _not_typed(keys: dict[str, str], focused: Widget | None) -> dict[str, str]:
@@ -111,19 +107,15 @@ def _is_longer(pane: Any) -> bool:
     return bool(len(lines) > pane.size.height > 0)
 
 
-def _of_table(frame: MainScreen, focused: Widget | None) -> dict[str, object]:
+def _of_table(frame: MainScreen) -> dict[str, object]:
     page = frame.page
     if not isinstance(page, TablePage) or page.rows is None:
         return {}
     rows, table = page.rows, page.table
-    by_letter = sort_keys(rows.columns)
-    home = [letter for letter, at in by_letter.items() if rows.columns[at].name == rows.sorted_by]
     return {
         "order": f"{rows.sorted_by} {'down' if rows.reversed else 'up'}",
         "marked": len(table.marked),
         "hidden": len(rows.columns) - len(table._slots),
-        "home": "".join(home),
-        "letters": "".join(by_letter) if focused is table else "",
     }
 
 

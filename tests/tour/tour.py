@@ -13,7 +13,7 @@ from functools import partial
 from foretop.bindings import WRITE_ACTIONS
 from foretop.panes.detail_sections import SECTIONS, sections_of
 from foretop_core.pages import PAGES, TABS
-from tests.tour.expected_effects import Doing, Step, letter_step, own_step, registered_step
+from tests.tour.expected_effects import Doing, Step, own_step, registered_step
 from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
 from tests.tour.stepped_dashboard import Where
 
@@ -55,8 +55,6 @@ class Place:
         for key, action in own.items():
             if action not in self.without:
                 yield own_step(key, action, here)
-        for letter in here.letters if self.only is EVERYTHING else "":
-            yield letter_step(letter, here)
         for key, action_id in here.offered.items():
             if key in own or (self.only is not EVERYTHING and action_id not in self.only):
                 continue

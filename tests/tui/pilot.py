@@ -48,6 +48,16 @@ class Screen:
         for key in keys:
             await self.key(key)
 
+    async def sort_by(self, column: str) -> None:
+        """Goes on to the next column until the rows are sorted by this one."""
+        rows = self.table.rows
+        assert rows is not None
+        for _ in rows.columns:
+            await self.press("greater_than_sign")
+            if rows.sorted_by == column:
+                return
+        raise AssertionError(f"no column {column} to sort by:\n{self.text}")
+
     async def key(self, key: str) -> None:
         """A key, and the time that it takes to be dealt with; one that ends the app is not waited for for long."""
         self.send(key)

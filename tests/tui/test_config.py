@@ -117,10 +117,11 @@ async def test_a_key_for_an_action_that_is_gone_is_no_mistake(tmp_path: Path) ->
 
 
 async def test_a_key_of_the_file_does_the_action_and_is_shown_and_a_taken_one_is_a_mistake(tmp_path: Path) -> None:
-    async with configured(tmp_path, "keys: {messages: f5, zone: j, mark: S}\n") as shown:
+    async with configured(tmp_path, "keys: {messages: f5, zone: j, mark: J, group: S}\n") as shown:
         said = [text for _, text in shown.app.told]
         assert any("config.yaml:1: keys.zone: zone is on j, which is a key of every table" in one for one in said)
-        assert any("keys.mark: mark is on S, which sorts the table" in one for one in said)
+        assert any("keys.mark: jump and mark are both on J" in one for one in said)
+        assert len(said) == 3, "a letter that no action has is free"
         await shown.press("m")
         assert len(shown.app.screen_stack) == 1
         await shown.press("f5")

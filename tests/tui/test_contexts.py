@@ -114,7 +114,7 @@ async def test_ctx_lists_the_watched_ones_first_and_watches_the_chosen_one(tmp_p
     async with two_boxes(tmp_path) as boxes, dashboard(boxes) as (shown, session):
         await shown.press("2")
         await shown.until(lambda: "orders-east" in shown.text)
-        await shown.press("5", "2", "N", ":", *"ctx", "enter")
+        await shown.press("5", "2", "greater_than_sign", ":", *"ctx", "enter")
         await shown.until(lambda: "Which context" in shown.text)
         _, _, offered = shown.text.partition("all contexts")
         places = [offered.index(text) for text in ("east ", "west  (not watched yet)", "gone  (not watched yet)")]

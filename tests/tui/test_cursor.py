@@ -28,7 +28,9 @@ async def test_after_a_filter_the_cursor_is_on_the_first_match(before: str) -> N
 @pytest.mark.sweep
 async def test_a_row_that_comes_while_one_types_does_not_take_the_first_place_from_the_cursor() -> None:
     async with screen() as shown:
-        await shown.press("7", "A", "slash", *"hourly")
+        await shown.press("7")
+        await shown.sort_by("started")
+        await shown.press("slash", *"hourly")
         first = under_cursor(shown)
         new = backup_dict("aa-hourly-20261115024100", "New", created="2026-11-15T02:41:00Z", of="etcd-hourly")
         shown.source.change(BACKUP, new)
@@ -57,8 +59,9 @@ async def test_after_only_problems_the_cursor_is_on_the_first_of_them() -> None:
 async def test_after_a_sort_the_top_is_in_sight_and_under_the_cursor() -> None:
     async with screen(FilledSource(troubled(), ("eu", "us")), size=(80, 16)) as shown:
         await shown.press("7")
-        for letter in "NSA":
-            await shown.press("G", letter)
+        for column in ("name", "phase", "started"):
+            await shown.press("G")
+            await shown.sort_by(column)
             rows = shown.table.rows
             assert rows is not None
             assert shown.table.window[0].key == next(iter(rows.table))[0] == shown.table.cursor

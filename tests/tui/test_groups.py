@@ -131,9 +131,9 @@ async def test_a_filter_and_an_order_work_within_the_groups() -> None:
     async with screen() as shown:
         await shown.press("3", "b", "slash", *"team-pay", "enter")
         assert _heads(shown) == ["▾ team-pay  2  1 running  1 waiting"]
-        await shown.press("A")
+        await shown.sort_by("age")
         assert shown.names() == ["", "ledger", "orders-db"]
-        await shown.press("A")
+        await shown.press("O")
         assert shown.names() == ["", "orders-db", "ledger"]
         await shown.press("escape", "ctrl+z")
         assert _heads(shown) == ["▾ team-ml  1  1 refused"]
@@ -144,7 +144,9 @@ async def test_what_is_saved_has_the_rows_in_their_order_and_no_heads(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with screen() as shown:
-        await shown.press("3", "b", "home", "enter", "A", "A", "ctrl+s", "enter", "ctrl+s", "down", "enter")
+        await shown.press("3", "b", "home", "enter")
+        await shown.sort_by("age")
+        await shown.press("O", "ctrl+s", "enter", "ctrl+s", "down", "enter")
         await shown.until(lambda: any(tmp_path.glob("*.json")))
     assert _saved(tmp_path) == (
         ["features", "orders-db", "ledger", "↺ cms"],
@@ -160,7 +162,9 @@ def _saved(folder: Path) -> tuple[list[str], list[str]]:
 
 async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
     async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE, painted=True) as shown:
-        await shown.press("3", "N", "b", "home", "enter")
+        await shown.press("3")
+        await shown.sort_by("name")
+        await shown.press("b", "home", "enter")
         rows = shown.table.rows
         assert isinstance(rows, StoreTableModel)
         shown.source.change(NAB, _nab("team-00", shown.names()[1], "BackingOff"))

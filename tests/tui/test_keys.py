@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import string
 import threading
 from pathlib import Path
 
@@ -184,50 +185,69 @@ async def test_a_range_is_marked_from_the_last_mark_to_the_cursor() -> None:
 
 
 @pytest.mark.sweep
-async def test_a_capital_letter_sorts_by_its_column_and_again_the_other_way() -> None:
+async def test_the_order_key_sorts_the_other_way_and_then_as_the_page_began() -> None:
     async with screen() as shown:
-        await shown.press("7", "N")
+        await shown.press("7")
+        rows = shown.table.rows
+        assert rows is not None
+        first = (rows.sorted_by, rows.reversed)
+        await shown.sort_by("name")
         names = shown.names()
         assert names == sorted(names)
-        await shown.press("N")
+        await shown.press("O")
         assert shown.names()[0] > shown.names()[-1]
+        await shown.press("O")
+        assert (rows.sorted_by, rows.reversed) == first
 
 
-@pytest.mark.sweep
-async def test_the_letters_of_k9s_sort_by_the_same_in_every_view() -> None:
+async def test_two_keys_go_through_the_columns_of_every_table_and_sort_by_each() -> None:
     async with screen() as shown:
         for tab in TABLES:
             await shown.press(str(tab.digit))
             rows = shown.table.rows
             assert rows is not None
-            for letter, wanted in (("N", {"name", "subject"}), ("S", {"phase", "severity"}), ("P", {"namespace"})):
-                if wanted & {column.name for column in rows.columns}:
-                    await shown.press(letter)
-                    assert rows.sorted_by in wanted
-            if tab.id != "queue":
-                await shown.press("A")
-                assert rows.sorted_by in {"age", "started", "since", "last", "checked", "newest"}
-            await shown.press("question_mark")
-            told = " ".join(word for pane in shown.app.screen.query(TextPane) for word in pane.text.split())
-            assert "shift+letter sort, press again to reverse: N " in told
-            await shown.press("escape")
+            without = rows.columns_in_header | rows.needless_columns | {"context"}
+            wanted = [column.name for column in rows.columns if column.name not in without]
+            await shown.sort_by(wanted[-1])
+            orders: list[str] = []
+            for key in ("greater_than_sign",) * len(wanted) + ("less_than_sign",) * len(wanted):
+                await shown.press(key)
+                orders.append(rows.sorted_by)
+                assert orders[-1] in {rows.columns[slot.index].name for slot in shown.table._slots}
+            assert orders == [*wanted, *reversed(wanted[:-1]), wanted[-1]]
+
+
+async def test_no_letter_that_does_something_elsewhere_sorts() -> None:
+    """An action has its letter on every page: where it does nothing, nothing else does."""
+    async with screen() as shown:
+        for tab in TABLES:
+            await shown.press(str(tab.digit))
+            rows = shown.table.rows
+            assert rows is not None
+            before = (rows.sorted_by, rows.reversed)
+            offered = {key for action in shown.app.main_screen.available() for key in action.keys}
+            for letter in sorted(set(string.ascii_uppercase) - offered - {"G"}):
+                await shown.press(letter)
+                assert (rows.sorted_by, rows.reversed) == before, f"{letter} sorts {tab.id}"
 
 
 @pytest.mark.sweep
 async def test_the_arrow_points_the_way_that_the_values_run() -> None:
     async with screen() as shown:
-        await shown.press("7", "A")
+        await shown.press("7")
+        await shown.sort_by("started")
         assert "STARTED↓" in shown.text
-        await shown.press("A")
+        await shown.press("O")
         assert "STARTED↑" in shown.text
-        await shown.press("N")
+        await shown.sort_by("name")
         assert "BACKUP↑" in shown.text
 
 
 @pytest.mark.sweep
 async def test_what_waits_and_what_runs_come_before_what_has_ended() -> None:
     async with screen() as shown:
-        await shown.press("7", "A")
+        await shown.press("7")
+        await shown.sort_by("started")
         rows = shown.table.rows
         assert isinstance(rows, StoreTableModel)
         ranks = [rows.view.phase(entry) for _, entry in rows.table.window(0, 99)]
@@ -241,7 +261,8 @@ async def test_what_waits_and_what_runs_come_before_what_has_ended() -> None:
 
 async def test_the_selected_column_is_brought_into_sight_and_sorted_by() -> None:
     async with screen() as shown:
-        await shown.press("7", "A")
+        await shown.press("7")
+        await shown.sort_by("started")
         assert "LOCATION" not in shown.text
         assert shown.table.rows is not None
         names = [column.name for column in shown.table.rows.columns]
@@ -742,7 +763,7 @@ async def test_the_frame_of_a_wide_page_has_its_corners_and_its_title_before_it_
 async def test_the_help_of_a_page_has_one_meaning_for_left_and_right(page: str, told: str) -> None:
     async with screen() as shown:
         await shown.press(page)
-        lines = help_text(shown.app.main_screen.available(), {})
+        lines = help_text(shown.app.main_screen.available())
         meanings = ["".join(span.text for span in line.spans).split() for line in lines]
         assert {" ".join(words[2:]) for words in meanings if words[:2] == ["left", "right"]} == {told}
 

@@ -14,9 +14,6 @@ from textual.dom import DOMNode
 import foretop
 from foretop.bindings import ACTIONS
 from foretop.main_screen.main_screen import MainScreen
-from foretop.panes.page_records import TABLE_PAGES
-from foretop.widgets.column_layout import sort_keys
-from foretop_core.dashboard.table_models import CONTEXT
 
 _LETTER = re.compile(r"(ctrl\+)?[A-Za-z]|f\d+")
 _SAME: Mapping[str, tuple[str, ...]] = {
@@ -40,9 +37,6 @@ _TWO_MEANINGS: Mapping[str, tuple[set[str], str]] = {
     "m": ({"messages", "leave"}, "the key that opens the messages closes them"),
     "n": ({"copy_namespace", "next"}, "the next match, as in less, vim and k9s"),
     "p": ({"primer", "previous"}, "the previous run of a container, as in k9s"),
-    "C": ({"copy_markdown", "sort"}, "the hand-over has no table"),
-    "N": ({"next", "sort"}, "the match before, as in less, vim and k9s; a log has no table"),
-    "W": ({"what_if", "sort"}, "on the two pages of which none sorts by it"),
 }
 
 
@@ -62,12 +56,7 @@ def _bound() -> Iterator[tuple[str, str]]:
 def _meanings() -> dict[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     acting = ((key, action.id) for action in ACTIONS for key in action.keys)
-    sorting = (
-        (letter, "sort")
-        for page in TABLE_PAGES.values()
-        for letter in {**sort_keys(page.view.columns), **sort_keys((CONTEXT, *page.view.columns))}
-    )
-    for key, action in (*acting, *sorting, *_bound()):
+    for key, action in (*acting, *_bound()):
         if _LETTER.fullmatch(key):
             found[key].add(_MEANING.get(action, action))
     return found

@@ -38,7 +38,8 @@ def _change(shown: Screen, name: str, phase: str) -> None:
 @pytest.mark.sweep
 async def test_one_changed_row_of_thousands_costs_one_row_and_one_line() -> None:
     async with screen(FilledSource([*calm(), *_many(3000)]), MIDDLE, painted=True) as shown:
-        await shown.press("7", "N")
+        await shown.press("7")
+        await shown.sort_by("name")
         rows = shown.table.rows
         assert isinstance(rows, StoreTableModel)
         await shown.tick()
@@ -52,7 +53,8 @@ async def test_one_changed_row_of_thousands_costs_one_row_and_one_line() -> None
 
 async def test_a_change_that_is_not_on_the_screen_draws_no_line() -> None:
     async with screen(FilledSource([*calm(), *_many(300)])) as shown:
-        await shown.press("7", "N")
+        await shown.press("7")
+        await shown.sort_by("name")
         await shown.tick()
         made = shown.table.strips_made
         _change(shown, "run-00299", "Failed")
@@ -86,7 +88,9 @@ async def test_an_idle_second_draws_the_clock_and_no_row() -> None:
 @pytest.mark.sweep
 async def test_the_cursor_stays_on_its_object_when_rows_come_in_before_it() -> None:
     async with screen(FilledSource([*calm(), *_many(40)])) as shown:
-        await shown.press("7", "N", *["down"] * 20)
+        await shown.press("7")
+        await shown.sort_by("name")
+        await shown.press(*["down"] * 20)
         held = shown.table.cursor
         assert held is not None
         line = [row.key for row in shown.table.window].index(held)

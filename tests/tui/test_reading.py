@@ -66,7 +66,7 @@ def test_an_object_has_the_sections_of_its_kind_alone() -> None:
 
 def test_the_help_explains_the_signs_of_every_page_in_their_colours() -> None:
     assert all(page.signs for page in SCREEN_PAGES.values())
-    said = help_text((), {}, SCREEN_PAGES["nonadmin"].signs)
+    said = help_text((), SCREEN_PAGES["nonadmin"].signs)
     spans = {paragraph.spans[0].text.strip(): paragraph.spans[0].style for paragraph in said}
     assert spans["✗"] == style_of(StatusGlyph.BROKEN.tone)
     assert {"A Q D", "↺", "●"} <= spans.keys()

@@ -41,7 +41,7 @@ async def _still_works(shown: Screen) -> None:
         (ObjectActions, "do_open", ["2", "enter"]),
         (TablePage, "do_mark", ["2", "space"]),
         (Table, "action_move", ["2", "down"]),
-        (Table, "_sort", ["7", "N"]),
+        (Table, "_sort", ["7", "greater_than_sign"]),
     ],
 )
 async def test_an_action_that_fails_is_told_and_listed(

@@ -93,10 +93,14 @@ def test_keys_come_as_terminals_send_them() -> None:
         terminal.shows(lambda lines: sum(line.startswith(MARKED) for line in lines) == 4)
         terminal.press(_CTRL_BACKSLASH)
         terminal.shows(lambda lines: not any(line.startswith(MARKED) for line in lines))
-        terminal.press("A")
-        terminal.shows("LAST↓")
-        terminal.press("A")
-        terminal.shows("LAST↑")
+        terminal.press(">")
+        terminal.shows("NAME↑")
+        terminal.press("O")
+        terminal.shows("NAME↓")
+        terminal.press(">")
+        terminal.shows("CRON↑")
+        terminal.press("<")
+        terminal.shows("NAME↑")
 
 
 @pytest.mark.parametrize("way", ["q", _CTRL_C, ":q\r", signal.SIGTERM, signal.SIGHUP])

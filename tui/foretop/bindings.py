@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.models.kinds import POD, SCHEDULE
-from foretop_core.pages import DETAIL, PAGES, TABS, PageRecord
+from foretop_core.pages import PAGES, TABS, PageRecord
 
 Handler = Callable[[], Awaitable[None] | None]
 """Carries an action out; what takes its time is waited for."""
@@ -60,10 +60,6 @@ class Action(msgspec.Struct, frozen=True):
     """The kinds, by their plurals, that it can be asked of; none for every view."""
     instead_of: tuple[str, ...] = ()
     """Actions whose key it takes over where it is offered."""
-    takes_letter: bool = False
-    """No column is sorted by its capital letter, in any view."""
-    pages: tuple[str, ...] = ()
-    """The pages that alone have it: the tables of others may be sorted by its letter."""
     disabled_reason: str = ""
     """What its key says where it does nothing; "" where it is left to others."""
 
@@ -82,7 +78,6 @@ _RESUME = Action(
     "resume window",
     2,
     kinds=(SCHEDULE.plural,),
-    takes_letter=True,
 )
 
 
@@ -112,7 +107,6 @@ ACTIONS: tuple[Action, ...] = (
         ActionGroup.OBJECT,
         "jump",
         4,
-        takes_letter=True,
         disabled_reason="Nothing is related to it",
     ),
     Action("yaml", ("y",), "y", "its YAML", ActionGroup.OBJECT, "yaml", 10, disabled_reason=_NO_OBJECT),
@@ -159,7 +153,6 @@ ACTIONS: tuple[Action, ...] = (
         "acknowledged",
         13,
         ("known", "hidden"),
-        takes_letter=True,
         disabled_reason="No acknowledged findings here",
     ),
     Action("copy_name", ("c",), "c", "copy its name", ActionGroup.OBJECT, "copy", 11),
@@ -203,9 +196,9 @@ ACTIONS: tuple[Action, ...] = (
         "what if: try another time, a pause, more slots; nothing is written",
         ActionGroup.PAGE,
         "what if",
-        4,
+        11,
         ("forecast", "try"),
-        pages=("calendar", "triage", DETAIL),
+        disabled_reason="What if: of a schedule, or in the calendar (:calendar)",
     ),
     Action("move_in_time", (), "left right", "earlier and later", ActionGroup.PAGE, "move in time", 4),
     Action("open_day", (), "enter", "open the day of the week under the cursor", ActionGroup.PAGE, "open the day", 1),
@@ -268,13 +261,15 @@ ACTIONS: tuple[Action, ...] = (
         ActionGroup.TABLE,
         disabled_reason="Nothing is marked",
     ),
+    Action("sort_before", ("less_than_sign",), "<", "sort by the column before this one", ActionGroup.TABLE),
+    Action("sort_after", ("greater_than_sign",), ">", "sort by the next column", ActionGroup.TABLE),
     Action(
         "sort_selected",
         ("O",),
         "O",
-        "sort by the selected column (left and right select one)",
+        "sort by the selected column; again: the other way; then as at first",
         ActionGroup.TABLE,
-        takes_letter=True,
+        words=("order", "reverse"),
     ),
     Action(
         "fold",
@@ -342,14 +337,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("escape", ("escape",), "esc", "back: close the detail, clear the filter", ActionGroup.GO),
     Action("back", ("q",), "q", "back; on a main page, quit", ActionGroup.GO, "back", 8),
     Action("help", ("question_mark",), "?", "this help", ActionGroup.SCREEN, "help", 7),
-    Action(
-        "zone",
-        ("Z",),
-        "Z",
-        "time zone: UTC, local, or the cron expression's",
-        ActionGroup.SCREEN,
-        takes_letter=True,
-    ),
+    Action("zone", ("Z",), "Z", "time zone: UTC, local, or the cron expression's", ActionGroup.SCREEN),
     Action("relist", ("ctrl+r",), "ctrl+r", "reload: retry failed connections now", ActionGroup.SCREEN),
     Action(
         "sign_in",
@@ -394,8 +382,6 @@ _keys_in_use = {action.id: action.shown for action in ACTIONS}
 _digits_in_use = {tab.id: f"{tab.digit}" for tab in TABS}
 
 KEYS_OF_THE_TABLE = frozenset(("j", "k", "g", "G", "up", "down", "left", "right", *"123456789"))
-RESERVED_LETTERS = frozenset("G").union(*(action.keys for action in ACTIONS if action.takes_letter))
-"""Capitals that sort by no column."""
 
 UNLISTED = (
     ("up down j k", "move; page up and down; g and G go to the ends"),
@@ -441,14 +427,6 @@ def check_keys(actions: Iterable[Action]) -> None:
         meet = not one.kinds or not other.kinds or set(one.kinds) & set(other.kinds)
         if shared and meet and one.id not in other.instead_of and other.id not in one.instead_of:
             raise KeyConflict(f"{one.id} and {other.id} are both on {', '.join(sorted(shared))}")
-
-
-def check_letters(actions: Iterable[Action], view: str, sorting: Iterable[str]) -> None:
-    """An action on a letter that sorts a table would never be reached."""
-    letters = frozenset(sorting)
-    for action in (one for one in actions if not one.pages or view in one.pages):
-        if taken := letters.intersection(action.keys):
-            raise KeyConflict(f"{action.id} is on {', '.join(sorted(taken))}, which sorts the table of {view}")
 
 
 def with_keys(actions: Iterable[Action], wanted: Mapping[str, tuple[str, str]]) -> tuple[Action, ...]:

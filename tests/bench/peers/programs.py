@@ -25,7 +25,7 @@ class Program:
 FORETOP_KEYS = {
     "move": ("j",) * 10 + ("k",) * 10,
     "page": ("\x06",) * 10,
-    "sort": ("N",) * 6,
+    "sort": (">",) * 6,
     "filter": tuple("/0012"),
     # What was typed last is narrowed to before anything else changes.
     "keep the filter": ("\r",),

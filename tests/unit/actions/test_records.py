@@ -10,13 +10,12 @@ import click
 import pytest
 from msgspec.structs import replace
 
-from foretop.bindings import ACTIONS, KeyConflict, check_keys, check_letters, footer_order
+from foretop.bindings import ACTIONS, KeyConflict, check_keys, footer_order
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.write_command import WriteCommand
 from foretop.dialogs.confirm_dialog import ConfirmDialog
 from foretop.dialogs.dialog_registry import find_dialogs
 from foretop.dialogs.pause_dialogs import PauseDialog
-from foretop.widgets.column_layout import sort_keys
 from foretop_core.actions import planners
 from foretop_core.actions.action_catalog import RECORDS, check_records, told_rights
 from foretop_core.actions.action_record import ActionRecord, DialogSpec, no_planner
@@ -43,7 +42,6 @@ from foretop_core.models.kinds import BACKUP, SCHEDULE, RequiredPermission
 from foretop_core.models.wire import Metadata
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.tables.resources.runs import BackupsView
 from tests import generated_tables
 from tests.generated_tables import action_of
 from tests.objects import NOW, condition
@@ -71,13 +69,6 @@ def test_two_actions_on_one_key_of_one_kind_are_refused() -> None:
 def test_a_global_key_is_refused(key: str) -> None:
     with pytest.raises(KeyConflict):
         check_keys([*ACTIONS, action_of(replace(RESTORE_FROM, id="rival", key=key))])
-
-
-@pytest.mark.parametrize("letter", ["E", "N"])
-def test_a_sort_key_is_refused(letter: str) -> None:
-    action = action_of(replace(RESTORE_FROM, key=letter))
-    with pytest.raises(KeyConflict, match=f"restore is on {letter}, which sorts the table of backups"):
-        check_letters([action], "backups", sort_keys(BackupsView().columns))
 
 
 def test_every_action_has_one_dialog() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -35,12 +35,9 @@ class HelpScreen(TextModal):
         Binding("tab", "topics", show=False),
     ]
 
-    def __init__(
-        self, actions: Sequence[Action], letters: Mapping[str, str], ascii: bool, signs: Sequence[Sign] = ()
-    ) -> None:
+    def __init__(self, actions: Sequence[Action], ascii: bool, signs: Sequence[Sign] = ()) -> None:
         super().__init__(ascii)
         self._actions = actions
-        self._letters = letters
         self._signs = signs
 
     def compose(self) -> ComposeResult:
@@ -51,7 +48,7 @@ class HelpScreen(TextModal):
     def on_resize(self) -> None:
         """Two columns where there is room, cut between two groups."""
         columns = 2 if self.window_cells >= _TWO_COLUMNS else 1
-        groups = help_groups(self._actions, self._letters, self._signs)
+        groups = help_groups(self._actions, self._signs)
         cells = self.window_cells // columns - _EDGES
         left, right = halves(groups, cells) if columns == 2 else (groups, [])
         self.query_one("#help", TextPane).show(_joined(left))
@@ -89,16 +86,12 @@ def _joined(groups: Iterable[Group]) -> list[Paragraph]:
     return [line for group in groups for line in (*group, paragraph(""))]
 
 
-def help_text(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequence[Sign] = ()) -> list[Paragraph]:
-    return _joined(help_groups(actions, letters, signs))
+def help_text(actions: Sequence[Action], signs: Sequence[Sign] = ()) -> list[Paragraph]:
+    return _joined(help_groups(actions, signs))
 
 
-def help_groups(actions: Sequence[Action], letters: Mapping[str, str], signs: Sequence[Sign] = ()) -> list[Group]:
-    """The most needed keys, then the signs of the page, then all other keys by what they are for.
-
-    `letters` are the columns of the table by the capital that sorts by them.
-    """
-    sorting = ", ".join(f"{letter} {name}" for letter, name in letters.items())
+def help_groups(actions: Sequence[Action], signs: Sequence[Sign] = ()) -> list[Group]:
+    """The most needed keys, then the signs of the page, then all other keys by what they are for."""
     head = Paragraph((Span("Keys", BOLD), Span("   up/down scroll, tab topics explained, esc/q close", DIM)))
     first = [action for action in footer_order(actions)[:_MOST_NEEDED] if action.shown]
     first += [action for action in actions if action.id == "escape"]
@@ -114,7 +107,6 @@ def help_groups(actions: Sequence[Action], letters: Mapping[str, str], signs: Se
         if group is ActionGroup.TABLE:
             taken = {*(action.shown for action in actions), *told}
             lines += [_key(keys, title) for keys, title in UNLISTED if keys not in taken]
-            lines += [_key("shift+letter", f"sort, press again to reverse: {sorting}")] if sorting else []
         groups.append(lines)
     return groups
 

@@ -183,9 +183,9 @@ class ObjectActions:
             self.host.app.push_screen(PodLogViewer(service, key, self.host.display_options.ascii))
 
     def _to_try(self) -> ObjectRef | None:
-        """The schedule whose page is open, or of a finding that asks to try a change; a line of many means none."""
+        """The schedule itself, or that of a finding that asks to try a change; a line of many means none."""
         finding, state, subject = finding_under_cursor(self.host.page), self.host.state, self._subject()
-        if self.host.current == DETAIL and subject is not None and subject.kind == SCHEDULE.name:
+        if finding is None and subject is not None and subject.kind == SCHEDULE.name:
             return subject
         if state is None or finding is None or finding.members or not names_key(finding.remedy, "what_if"):
             return None

@@ -15,11 +15,10 @@ from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
 from foretop.main_screen.write_actions import WriteActions, all_windows, why_no_window, window_labels
-from foretop.pages.page import Page, PageAddress
+from foretop.pages.page import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
-from foretop.widgets.column_layout import sort_keys
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE
 from foretop_core.actions.planners.schedules import CREATE_SCHEDULE
 from foretop_core.background import in_thread
@@ -77,13 +76,6 @@ def _entry(action: Action, *, works: bool = True) -> PaletteEntry:
 
     names = (action.id.replace("_", "-"), *action.words)
     return PaletteEntry(f"do {action.id}", names, action.title, action.shown if works else "", works)
-
-
-def sorting_letters(page: Page | None) -> dict[str, str]:
-    """Which capital sorts by which column of the table on the screen."""
-    columns = page.rows.columns if isinstance(page, TablePage) and page.rows is not None else ()
-    found = ((letter, columns[place]) for letter, place in sort_keys(columns).items())
-    return {letter: (one.title if len(one.title) > 1 else one.name).lower() for letter, one in found}
 
 
 def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
@@ -234,7 +226,6 @@ class ScreenActions:
         self.host.app.push_screen(
             HelpScreen(
                 self.host.available(),
-                sorting_letters(self.host.page),
                 self.host.display_options.ascii,
                 SCREEN_PAGES[self.host.current].signs if self.host.current else (),
             )

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.keys import _character_to_key
 
-from foretop.bindings import ACTIONS, Action, KeyConflict, check_letters, key_name, use_keys, with_keys
+from foretop.bindings import ACTIONS, KeyConflict, key_name, use_keys, with_keys
 from foretop.main_screen.finding_notices import FindingNotices
-from foretop.panes.page_records import TABLE_PAGES
-from foretop.widgets.column_layout import sort_keys
 from foretop_core.config.allowed_names import GONE_ACTION
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
@@ -88,7 +86,7 @@ class SettingsApplier:
         # All at once, so that two may change places; one by one where that tells which of them cannot be.
         for part in (wanted,) if _fits(wanted) else [{one: wanted[one]} for one in wanted]:
             try:
-                actions = _placed(actions, part)
+                actions = with_keys(actions, part)
                 keymap |= {action_id: key for action_id, (key, _) in part.items()}
             except KeyConflict as problem:
                 name = next(iter(part)).replace("_", "-")
@@ -111,17 +109,9 @@ class SettingsApplier:
             )
 
 
-def _placed(actions: tuple[Action, ...], wanted: Mapping[str, tuple[str, str]]) -> tuple[Action, ...]:
-    """Raises KeyConflict where a key is taken, by another action or by the sorting of a table."""
-    changed = with_keys(actions, wanted)
-    for page in TABLE_PAGES.values():
-        check_letters((one for one in changed if one.id in wanted), page.id, sort_keys(page.view.columns))
-    return changed
-
-
 def _fits(wanted: Mapping[str, tuple[str, str]]) -> bool:
     try:
-        _placed(ACTIONS, wanted)
+        with_keys(ACTIONS, wanted)
     except KeyConflict:
         return False
     return True

@@ -60,6 +60,9 @@ _FEWER = 2
 """So many fewer rows than half of the table has give that half to the pane, and one more does not take it back."""
 
 
+_OF_ROWS = frozenset({"mark", "mark_range", "mark_all", "wide", "sort_before", "sort_after", "sort_selected", "faults"})
+
+
 class TablePage(FilterablePage):
     """The table has the focus, and the pane shows the row under its cursor."""
 
@@ -334,7 +337,16 @@ class TablePage(FilterablePage):
         return self.rows.subject(self.table.cursor)
 
     def offers(self, action_id: str) -> bool:
-        if action_id in ("mark", "mark_range", "mark_all", "wide", "sort_selected", "faults"):
+        if action_id in (
+            "mark",
+            "mark_range",
+            "mark_all",
+            "wide",
+            "sort_before",
+            "sort_after",
+            "sort_selected",
+            "faults",
+        ):
             return self.rows is not None and self.rows.table.total > 0
         if action_id == "group":
             return self.rows is not None and self.rows.can_group and self.rows.table.total > 0
@@ -358,7 +370,9 @@ class TablePage(FilterablePage):
             "mark_range": self.do_mark_range,
             "mark_all": self.do_mark_all,
             "clear_marks": self.do_clear_marks,
-            "sort_selected": self.do_sort_selected,
+            "sort_before": lambda: self.table.sort_beside(-1),
+            "sort_after": lambda: self.table.sort_beside(1),
+            "sort_selected": self.table.sort_selected,
             "wide": self.do_wide,
             "group": self.do_group,
             "fold": self.do_fold,
@@ -376,9 +390,6 @@ class TablePage(FilterablePage):
 
     def do_clear_marks(self) -> None:
         self.table.clear_marks()
-
-    def do_sort_selected(self) -> None:
-        self.table.sort_selected()
 
     def do_wide(self) -> None:
         self.table.toggle_wide()

@@ -1,14 +1,13 @@
-"""The layout of columns: which fit, where they are, and the letter that sorts by each."""
+"""The layout of columns: which fit, and where they are."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from foretop.bindings import RESERVED_LETTERS
 from foretop_core.tables.engine.drawings import LEAST_BAR
 from foretop_core.tables.engine.view import Column
 from foretop_core.tables.text.terminal_text import width
@@ -26,13 +25,6 @@ NAME, LONG_NAME = 26, 40
 """Up to here names are served before the others are; that of the row itself further, before more columns are shown."""
 _AT_80 = 76
 """The room for columns in a table that is 80 wide."""
-K9S_LETTERS = {
-    "N": ("name", "subject"),
-    "P": ("namespace",),
-    "A": ("age", "started", "since", "last", "checked", "newest"),
-    "S": ("phase", "severity"),
-}
-"""What everybody knows: name, namespace, age and status; of several columns the first that the view has."""
 
 
 class ColumnSlot(msgspec.Struct, frozen=True):
@@ -183,25 +175,6 @@ def _share_out(sizes_of: dict[int, int], wanted: Sequence[int], spare: int, plac
             sizes_of[place] += 1
         spare -= len(wanting[:spare])
     return spare
-
-
-def sort_keys(columns: Sequence[Column[Any]], taken: Collection[str] = RESERVED_LETTERS) -> dict[str, int]:
-    """The capital letter of each column: those that k9s has, the same in every view, else the first of its title."""
-    places = {column.name: place for place, column in enumerate(columns)}
-    found: dict[str, int] = {}
-    for letter, names in K9S_LETTERS.items():
-        mine = next((places[name] for name in names if name in places), None)
-        if mine is not None:
-            found[letter] = mine
-    for place, column in enumerate(columns):
-        if place in found.values():
-            continue
-        words = column.letter or f"{column.title}{column.name}".upper()
-        signs = (sign for sign in words if sign.isalpha() and sign not in taken)
-        letter = next((sign for sign in signs if sign not in found and sign not in K9S_LETTERS), "")
-        if letter:
-            found[letter] = place
-    return found
 
 
 def _least(column: Column[Any], natural: int, priorities: ColumnPriorities) -> int:

@@ -17,7 +17,7 @@ from foretop_core.tables.resources.runs import RUNS_OF_SCHEDULE, RUNS_RANK
 from foretop_core.tables.text.terminal_text import width
 
 _PRIORITIES = ColumnPriorities(RUNS_RANK)
-_UNSORTED = HeaderState("", False, "", can_sort=False)
+_UNSORTED = HeaderState("", False, "")
 
 
 class RunTable(Widget):

@@ -9,7 +9,6 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_on
 PLAIN = Style()
 BOLD = Style(bold=True)
 DIM = Style(dim=True)
-UNDERLINE = Style(underline=True)
 CURSOR = Style(reverse=True)
 RAISED = Style(bgcolor="bright_black")
 """The row under the cursor where a theme has a colour for it, so that the colours in it stay."""

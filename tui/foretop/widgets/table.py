@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from textual import events
 from textual.binding import Binding, BindingType
 
-from foretop.widgets.column_layout import is_wanted, sort_keys
+from foretop.widgets.column_layout import is_wanted
 from foretop.widgets.table_base import TableBase
 from foretop.widgets.table_strips import LEFT
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
@@ -157,12 +157,18 @@ class Table(TableBase, can_focus=True):
         """Another column is the selected one; it is brought into sight."""
         if self.rows is None:
             return
-        wanted = replace(self._priorities, wide=self.wide, without=self.rows.columns_in_header)
+        wanted = replace(self._priorities, wide=self.wide, without=self._without("", wide=self.wide))
         names = [column.name for column in self.rows.columns if is_wanted(column.name, wanted)]
+        names = [name for name in names if name != "context"]
         names.sort(key=lambda name: wanted.chosen.index(name) if name in wanted.chosen else len(wanted.chosen))
-        at = names.index(self._selected) if self._selected in names else 0
+        at = names.index(self._selected) if self._selected in names else -1 if by > 0 else 0
         self._selected = names[(at + by) % len(names)]
         self._paint(whole=True)
+
+    def sort_beside(self, by: int) -> None:
+        """Sorts by the column before or after the selected one."""
+        self.action_column(by)
+        self.sort_selected()
 
     def sort_selected(self) -> None:
         self._sort(self._selected)
@@ -247,14 +253,6 @@ class Table(TableBase, can_focus=True):
 
     def on_key(self, event: events.Key) -> None:
         self._is_chosen = True
-        letter = event.character or ""
-        if self.rows is None or not letter.isupper():
-            return
-        place = sort_keys(self.rows.columns).get(letter)
-        if place is not None:
-            event.stop()
-            event.prevent_default()
-            self._sort(self.rows.columns[place].name)
 
     def on_resize(self, event: events.Resize) -> None:
         if self.rows is not None and self.size.height:

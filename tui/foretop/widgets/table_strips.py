@@ -11,7 +11,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from foretop.widgets.column_layout import ColumnSlot, sort_keys
+from foretop.widgets.column_layout import ColumnSlot
 from foretop.widgets.styles import (
     BOLD,
     CURSOR,
@@ -20,7 +20,6 @@ from foretop.widgets.styles import (
     HEAD,
     PLAIN,
     RAISED,
-    UNDERLINE,
     style_of,
     style_of_mark,
     to_ascii,
@@ -43,7 +42,6 @@ class HeaderState(msgspec.Struct, frozen=True):
     sorted_by: str
     reversed: bool
     selected: str
-    can_sort: bool = True
 
 
 class RowState(msgspec.Struct, frozen=True):
@@ -76,8 +74,7 @@ class RowState(msgspec.Struct, frozen=True):
 def head_strip(
     columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], heading: HeaderState, cells: int, ascii: bool
 ) -> Strip:
-    """The titles; the letter that sorts by a column is underlined, the sorted one has an arrow."""
-    by_place = {place: letter for letter, place in sort_keys(columns).items()} if heading.can_sort else {}
+    """The titles; that of the sorted column has an arrow."""
     pieces: list[Segment] = [Segment(" " * LEFT, HEAD)]
     x = 0
     for slot in slots:
@@ -86,17 +83,9 @@ def head_strip(
         arrow = ("↓" if heading.reversed != column.falls else "↑") if column.name == heading.sorted_by else ""
         words = f"{column.title[: slot.width - len(arrow)]}{arrow}"
         title = to_ascii(pad(words, slot.width, right=column.right), ascii)
-        style = HEAD + CURSOR if column.name == heading.selected else HEAD
-        pieces += _underlined(title, by_place.get(slot.index, ""), style)
+        pieces.append(Segment(title, HEAD + CURSOR if column.name == heading.selected else HEAD))
         x = slot.x + slot.width
     return Strip(pieces).adjust_cell_length(cells, HEAD)
-
-
-def _underlined(title: str, letter: str, style: Style) -> list[Segment]:
-    at = title.upper().find(letter) if letter else -1
-    if at < 0:
-        return [Segment(title, style)]
-    return [Segment(title[:at], style), Segment(title[at], style + UNDERLINE), Segment(title[at + 1 :], style)]
 
 
 def row_strip(

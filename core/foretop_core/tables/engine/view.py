@@ -93,8 +93,6 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     most: int = 0
     """As wide as it ever gets, whatever its texts are."""
     drawing: Callable[[Shown, RenderContext], Drawing | None] | None = None
-    letter: str = ""
-    """Sorts by it, where the first of its title is the key of an action."""
     lasts: bool = False
     """A cell stays the same as long as its entry does."""
     bar: int = 0

@@ -169,7 +169,6 @@ COLUMNS: tuple[Column[Finding], ...] = (
         lambda found, render: render.text(found.what),
         lambda found: sort_key(found.what),
         cells=32,
-        letter="T",
     ),
 )
 

@@ -139,7 +139,6 @@ _COLUMNS: tuple[Column[Pod], ...] = (
         "NODE",
         lambda pod, _: pod.spec.node_name,
         lambda pod: pod.spec.node_name or None,
-        letter="W",
         lasts=True,
     ),
     Column(

@@ -478,6 +478,5 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         lambda row: row.protection.drill.at if row.protection.drill else row.protection.restored,
         falls=True,
         cells=8,
-        letter="W",
     ),
 )
