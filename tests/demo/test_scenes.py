@@ -216,6 +216,7 @@ def test_the_protection_scene_has_a_namespace_in_every_state() -> None:
         "media": "unreachable",
         "scratch": "not covered",
         "fresh": "no copy yet",
+        "vault": "not known",
         "wiki": "paused",
         "legacy": "deleted",
         "kube-system": "ignored",

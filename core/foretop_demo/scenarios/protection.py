@@ -24,6 +24,7 @@ _EXISTING = (
     "fresh",
     "crm",
     "crm-archive",
+    "vault",
 )
 _WORK = SimulatedRun(timedelta(seconds=40), 120)
 
@@ -47,6 +48,9 @@ def set_up(builder: ScenarioBuilder) -> None:
     builder.schedule("metrics-daily", daily, ["metrics"], runs=0, paused_since=builder.start - 20 * _DAY)
     builder.schedule("crm-daily", daily, ["crm"], runs=5)
     builder.patch("Schedule", HOME, "crm-daily", {"spec": {"template": {"includedNamespaces": ["crm", "crm-archive"]}}})
+    builder.schedule("vault-daily", daily, ["vault"], runs=5)
+    policy = {"resourcePolicy": {"kind": "configmap", "name": "volumes-by-class"}}
+    builder.patch("Schedule", HOME, "vault-daily", {"spec": {"template": policy}})
     _lone_backup(builder, "metrics-by-hand", "metrics", builder.now - 29 * _DAY - 20 * _HOUR)
     _part_of_orders(builder, daily)
     builder.past_nab("team-pay", "before-release", builder.now - 5 * _HOUR)

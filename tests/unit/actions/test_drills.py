@@ -140,7 +140,9 @@ def test_the_age_of_the_copy_is_told_where_it_is_known(started: str, age: str) -
 def test_a_copy_without_the_data_of_volumes_is_drilled_with_a_warning() -> None:
     less = backup("shop-1", spec={"includedNamespaces": ["shop"], "snapshotVolumes": False})
     assert plan_drill(NEW, KEPT, REQUEST, NOW).warnings == ()
-    assert plan_drill(NEW, less, REQUEST, NOW).warnings == ("The copy has no data of volumes.",)
+    assert plan_drill(NEW, less, REQUEST, NOW).warnings == (
+        "The copy has no data of volumes, but of those that an annotation of a pod names.",
+    )
 
 
 def test_a_name_is_cut_so_that_it_is_still_one() -> None:

@@ -80,7 +80,14 @@ def test_a_part_of_a_backup_names_no_namespace_that_is_not_restored(
         (SHOP, []),
         (backup(spec={"excludedResources": ["secrets"]}), ["no secrets"]),
         (backup(phase="PartiallyFailed", errors=2), ["gaps where items failed (2 errors)"]),
-        (backup(spec={"snapshotVolumes": False}), ["no data of volumes"]),
+        (
+            backup(spec={"snapshotVolumes": False}),
+            ["no data of volumes, but of those that an annotation of a pod names"],
+        ),
+        (
+            backup(spec={"excludedResources": ["persistentvolumeclaims"]}),
+            ["no persistentvolumeclaims", "no data of volumes"],
+        ),
         (backup(spec={"includeClusterResources": False}), ["no cluster-scoped resources"]),
     ],
 )

@@ -130,13 +130,19 @@ def test_the_newest_copy_is_one_that_can_be_reached() -> None:
     assert facts(*_COVERED, location("offsite"), old, lost).newest_copy == lost
 
 
-@pytest.mark.parametrize(
-    ("tried", "taken", "told"), [(0, 0, "snapshot"), (3, 3, "snapshot, 3"), (3, 2, "snapshot, 2 of 3")]
-)
-def test_snapshots_that_the_newest_copy_lacks_are_told(tried: int, taken: int, told: str) -> None:
-    made = copy("one", "team")
-    status = replace(made.status, csi_volume_snapshots_attempted=tried, csi_volume_snapshots_completed=taken)
-    assert facts(*_COVERED, replace(made, status=status)).volumes == told
+def test_what_a_resource_policy_decides_is_not_known() -> None:
+    """Neither its next run nor its copies are called complete, or partial, by the template alone."""
+    policy = {"kind": "configmap", "name": "gold"}
+    told = "not known: its resource policy gold was not read"
+    found = facts(
+        *_COVERED[:2], schedule("daily", "team", resourcePolicy=policy), copy("one", "team", resourcePolicy=policy)
+    )
+    assert (found.word, found.severity, str(found.protection.coverage)) == ("not known", None, told)
+    assert (found.good_in_reach, found.lack) == (0, "its resource policy gold was not read")
+    failed = facts(*_COVERED, copy("one", "team", phase="PartiallyFailed", resourcePolicy=policy))
+    assert failed.word == "partial"
+    whole = facts(*_COVERED[:2], schedule("daily", "team", resourcePolicy=policy), copy("one", "team"))
+    assert whole.word == "not known"
 
 
 def test_an_old_copy_of_schedules_that_owe_none_yet_is_not_plainly_protected() -> None:

@@ -132,6 +132,33 @@ TEMPLATES: tuple[tuple[str, dict[str, Any], str], ...] = (
         _BOTH_FILTERS,
     ),
     (
+        "star beside a kind in a scoped filter",
+        {"includedNamespaceScopedResources": ["secrets", "*"]},
+        "none: Velero refuses it: * beside other names",
+    ),
+    (
+        "a cluster-scoped kind both in and out",
+        {"includedClusterScopedResources": ["nodes"], "excludedClusterScopedResources": ["nodes"]},
+        "none: Velero refuses it: nodes is both included and excluded",
+    ),
+    (
+        "everything excluded beside a kind",
+        {"excludedClusterScopedResources": ["*", "nodes"]},
+        "none: Velero refuses it: * is excluded beside other names",
+    ),
+    ("the same star twice", {"includedNamespaces": ["*", "*"]}, "all"),
+    (
+        "a resource policy",
+        {"resourcePolicy": {"kind": "ConfigMap", "name": "p"}},
+        "not known: its resource policy p was not read",
+    ),
+    ("a policy of another kind, which Velero ignores", {"resourcePolicy": {"kind": "Secret", "name": "p"}}, "all"),
+    (
+        "nothing, whatever its policy says",
+        {"includedNamespaces": ["wiki"], "resourcePolicy": {"kind": "configmap", "name": "p"}},
+        "none: not among its namespaces",
+    ),
+    (
         "label without secrets",
         {"labelSelector": _APP, "excludedResources": ["secrets"]},
         "part: only objects with app=shop, without secrets",
@@ -163,21 +190,19 @@ def test_a_filter_finds_among_many_names_exactly_those_that_it_takes(fields: dic
 @pytest.mark.parametrize(
     ("fields", "how"),
     [
-        ({}, "snapshot"),
-        ({"snapshotVolumes": True}, "snapshot"),
-        ({"snapshotVolumes": False}, "not at all"),
-        ({"snapshotMoveData": True}, "data mover"),
-        ({"defaultVolumesToFsBackup": True}, "file system"),
-        ({"defaultVolumesToRestic": True}, "file system"),
-        ({"defaultVolumesToFsBackup": True, "snapshotVolumes": False}, "file system"),
-        ({"excludedResources": ["persistentvolumeclaims"]}, "not at all"),
-        ({"includedResources": ["pods"]}, "not at all"),
-        ({"includedResources": ["pods"], "defaultVolumesToFsBackup": True}, "file system"),
-        ({"includedResources": ["configmaps"], "defaultVolumesToFsBackup": True}, "not at all"),
-        ({"snapshotMoveData": True, "snapshotVolumes": False}, "not at all"),
+        ({}, "not known"),
+        ({"snapshotVolumes": True}, "not known"),
+        ({"snapshotMoveData": True}, "not known"),
+        ({"defaultVolumesToFsBackup": True}, "not known"),
+        ({"snapshotVolumes": False}, "not known"),
+        ({"resourcePolicy": {"kind": "ConfigMap", "name": "p"}}, "not known"),
+        ({"excludedResources": ["persistentvolumeclaims"]}, "none"),
+        ({"includedResources": ["pods"], "defaultVolumesToFsBackup": True}, "none"),
+        ({"includedResources": ["configmaps"], "defaultVolumesToFsBackup": True}, "none"),
+        ({"includedNamespaces": ["*", "shop"]}, "none"),
     ],
 )
-def test_how_the_volumes_are_taken(fields: dict[str, Any], how: str) -> None:
+def test_a_template_alone_tells_only_where_volumes_are_not_taken(fields: dict[str, Any], how: str) -> None:
     assert volume_method(_spec(fields)).value == how
 
 

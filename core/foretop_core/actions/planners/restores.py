@@ -31,6 +31,7 @@ from foretop_core.rules.protection.coverage import (
     Extent,
     VolumeMethod,
     cluster_scoped_text,
+    is_without_volumes,
     template_coverage,
     volume_method,
 )
@@ -99,8 +100,10 @@ def copy_limits(backup: Backup, namespace: str) -> list[str]:
     limits = [] if coverage.extent is Extent.ALL else [coverage.limits.replace("without ", "no ")]
     if backup.phase == "PartiallyFailed":
         limits.append(f"gaps where items failed ({humanize.count(backup.status.errors, 'error')})")
-    if volume_method(backup.spec) is VolumeMethod.NOT_AT_ALL:
+    if volume_method(backup.spec) is VolumeMethod.NONE:
         limits.append("no data of volumes")
+    elif is_without_volumes(backup.spec):
+        limits.append("no data of volumes, but of those that an annotation of a pod names")
     if cluster_scoped_text(backup.spec) == "none":
         limits.append("no cluster-scoped resources")
     return limits

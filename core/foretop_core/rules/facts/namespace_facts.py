@@ -19,7 +19,7 @@ from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_fact
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.phases import ENDED, WAITING
 from foretop_core.rules.protection.copies import NO_COPIES
-from foretop_core.rules.protection.coverage import Extent, cluster_scoped_text, namespace_filter
+from foretop_core.rules.protection.coverage import Coverage, Extent, cluster_scoped_text, namespace_filter
 from foretop_core.rules.protection.namespace_protection import (
     NamespaceCover,
     NamespaceProtection,
@@ -63,6 +63,8 @@ class ProtectionState(StrEnum):
     PARTIAL = "partial"
     NO_COPY = "no copy yet"
     PAUSED = "paused"
+    NOT_KNOWN = "not known"
+    """It has a copy, and something that was not read decides what is in it."""
     BY_HAND = "by hand only"
     """It has a good copy, and no schedule makes another: its owner may."""
     DELETED = "deleted"
@@ -85,6 +87,7 @@ _WORDS = {
     ProtectionState.EXPIRING: "its last good copy expires before another is made",
     ProtectionState.PARTIAL: "no copy has all of it",
     ProtectionState.NO_COPY: "covered, and not backed up yet",
+    ProtectionState.NOT_KNOWN: "it has a copy, and it is not known what is in it",
     ProtectionState.PAUSED: "its schedules are paused",
     ProtectionState.BY_HAND: "it has a good copy, and no schedule makes another one",
     ProtectionState.DELETED: "it no longer exists, and can be brought back",
@@ -164,8 +167,12 @@ class ProtectionJudge:
             return ProtectionState.EXPIRING
         if row.unready:
             return ProtectionState.REPOSITORY_NOT_READY
-        if not copies.good or row.coverage.extent is not Extent.ALL:
-            return ProtectionState.PARTIAL
+        if not copies.good:
+            newest = copies.newest_partial
+            is_whole = newest is not None and newest.phase == "Completed"
+            return _unproven(copies.coverage) if is_whole else ProtectionState.PARTIAL
+        if row.coverage.extent is not Extent.ALL:
+            return _unproven(row.coverage)
         if not row.is_covered:
             return ProtectionState.BY_HAND
         return ProtectionState.PAUSED if row.is_paused else ProtectionState.PROTECTED
@@ -290,6 +297,10 @@ def _apart(parsed: CronSchedule | None, now: datetime) -> timedelta | None:
     return last - before if last is not None and before is not None else None
 
 
+def _unproven(coverage: Coverage) -> ProtectionState:
+    return ProtectionState.NOT_KNOWN if coverage.extent is Extent.UNKNOWN else ProtectionState.PARTIAL
+
+
 def _gone(row: NamespaceProtection) -> ProtectionState:
     if not row.reachable:
         return ProtectionState.UNREACHABLE
@@ -365,16 +376,9 @@ class LastingNamespaceFacts(msgspec.Struct, frozen=True):
 
     @property
     def volumes(self) -> str:
-        """How they are covered: what the newest copy really had, where it says so, else what is asked for."""
-        method, backup = self.protection.volumes, self.newest_copy
-        if method is None or backup is None:
-            return method.value if method is not None else ""
-        status = backup.status
-        taken = status.csi_volume_snapshots_completed + status.volume_snapshots_completed
-        tried = status.csi_volume_snapshots_attempted + status.volume_snapshots_attempted
-        if not tried:
-            return method.value
-        return f"{method.value}, {taken} of {tried}" if taken < tried else f"{method.value}, {taken}"
+        """How the next run takes them; "" where nothing covers it."""
+        method = self.protection.volumes
+        return method.value if method is not None else ""
 
     # Its schedules
 

@@ -63,7 +63,6 @@ _CLUSTER_SCOPED = frozenset(
     }
 )
 _CLAIMS = frozenset({"persistentvolumeclaims", "persistentvolumeclaim"})
-_PODS = frozenset({"pods", "pod"})
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _SIGNS_AS_LETTERS = str.maketrans("*?[]", "xxxx")
 _MOST_STARS_IN_BRACES = 3
@@ -75,6 +74,8 @@ class Extent(StrEnum):
     """How much of a namespace is taken."""
 
     ALL = "all"
+    UNKNOWN = "not known"
+    """Something that was not read decides; it may be all, a part or nothing."""
     PART = "part"
     NONE = "none"
 
@@ -95,12 +96,14 @@ _EXCLUDED = Coverage(Extent.NONE, "excluded by name")
 
 
 class VolumeMethod(StrEnum):
-    """How the data of volumes gets into a backup."""
+    """How the data of a namespace's volumes gets into a backup; a method where it takes every one of them."""
 
     SNAPSHOT = "snapshot"
     DATA_MOVER = "data mover"
     FILE_SYSTEM = "file system"
-    NOT_AT_ALL = "not at all"
+    PART = "part"
+    NOT_KNOWN = "not known"
+    NONE = "none"
 
 
 class NamespaceFilter(msgspec.Struct, frozen=True, eq=False):
@@ -167,6 +170,8 @@ def content_coverage(spec: BackupSpec) -> Coverage:
     only = () if not included or _EVERYTHING in included else tuple(_namespaced(included, excluded))
     if included and _EVERYTHING not in included and not only:
         return Coverage(Extent.NONE, f"only {humanize.join(included)}, which are in no namespace")
+    if policy := resource_policy(spec):
+        return Coverage(Extent.UNKNOWN, f"its resource policy {policy} was not read")
     without = () if only else tuple(name for name in _namespaced(excluded) if name.partition(".")[0] not in _MADE_AGAIN)
     return _described(only, without, selector_text(spec))
 
@@ -186,16 +191,26 @@ def cluster_scoped_text(spec: BackupSpec) -> str:
     return "all" if everywhere and not spec.excluded_namespaces and not filtered else "its own"
 
 
+def resource_policy(spec: BackupSpec) -> str:
+    """The ConfigMap with its resource policies, "" for none; Velero ignores a reference to any other kind."""
+    kind, name = spec.resource_policy.get("kind"), spec.resource_policy.get("name")
+    return str(name) if name and isinstance(kind, str) and kind.lower() == "configmap" else ""
+
+
 def volume_method(spec: BackupSpec) -> VolumeMethod:
-    """How its volumes are taken, as far as the template tells; a pod's annotations can choose otherwise."""
-    if content_coverage(spec).extent is Extent.NONE:
-        return VolumeMethod.NOT_AT_ALL
+    """How its volumes are taken: a template alone tells only where they are not.
+
+    A claim's class, its pods' annotations and the server decide about all others.
+    """
+    if content_coverage(spec).extent is Extent.NONE or not _takes_resource(spec, _CLAIMS):
+        return VolumeMethod.NONE
+    return VolumeMethod.NOT_KNOWN
+
+
+def is_without_volumes(spec: BackupSpec) -> bool:
+    """True if it takes no volume of its own accord: a pod can still ask for its own by an annotation."""
     by_files = spec.default_volumes_to_fs_backup or spec.default_volumes_to_restic
-    if by_files and _takes_resource(spec, _PODS):
-        return VolumeMethod.FILE_SYSTEM
-    if spec.snapshot_volumes is False or not _takes_resource(spec, _CLAIMS):
-        return VolumeMethod.NOT_AT_ALL
-    return VolumeMethod.DATA_MOVER if spec.snapshot_move_data else VolumeMethod.SNAPSHOT
+    return spec.snapshot_volumes is False and not by_files and not resource_policy(spec)
 
 
 def refused_because(spec: BackupSpec) -> str:
@@ -205,21 +220,40 @@ def refused_because(spec: BackupSpec) -> str:
         return "old and scoped resource filters together"
     if spec.label_selector is not None and spec.or_label_selectors:
         return "labelSelector and orLabelSelectors together"
+    for entry in (*spec.included_namespaces, *spec.excluded_namespaces):
+        if not _is_valid_namespace(entry):
+            return f"{entry} is not a valid namespace"
     pairs = (
         (spec.included_namespaces, spec.excluded_namespaces),
         (spec.included_resources, spec.excluded_resources),
     )
-    for entry in (*spec.included_namespaces, *spec.excluded_namespaces):
-        if not _is_valid_namespace(entry):
-            return f"{entry} is not a valid namespace"
+    scoped = (
+        (spec.included_namespace_scoped_resources, spec.excluded_namespace_scoped_resources),
+        (spec.included_cluster_scoped_resources, spec.excluded_cluster_scoped_resources),
+    )
     for included, excluded in pairs:
-        if len(included) > 1 and _EVERYTHING in included:
-            return "* beside other names"
+        if refusal := _refused_lists(included, excluded):
+            return refusal
         if _EVERYTHING in excluded:
             return "* is excluded"
-        if both := [name for name in included if name in excluded]:
-            return f"{both[0]} is both included and excluded"
+    for included, excluded in scoped:
+        if refusal := _refused_lists(included, excluded) or _refused_star(included, excluded):
+            return refusal
     return ""
+
+
+def _refused_lists(included: Sequence[str], excluded: Sequence[str]) -> str:
+    if _EVERYTHING in included and set(included) != {_EVERYTHING}:
+        return "* beside other names"
+    both = [name for name in included if name in excluded]
+    return f"{both[0]} is both included and excluded" if both else ""
+
+
+def _refused_star(included: Sequence[str], excluded: Sequence[str]) -> str:
+    """The scoped lists may exclude everything, but then nothing may stand beside it."""
+    if _EVERYTHING not in excluded or (set(excluded) == {_EVERYTHING} and not included):
+        return ""
+    return "* is excluded beside other names"
 
 
 def selector_text(spec: BackupSpec) -> str:

@@ -41,6 +41,7 @@ from foretop_core.tables.text import times
 _MARKS = {
     ProtectionState.NO_COPY: StatusGlyph.WAITING,
     ProtectionState.PAUSED: StatusGlyph.PAUSED,
+    ProtectionState.NOT_KNOWN: StatusGlyph.UNSET,
     ProtectionState.BY_HAND: StatusGlyph.WAITING,
     ProtectionState.PROTECTED: StatusGlyph.HEALTHY,
 }
@@ -55,6 +56,7 @@ _IN_ORDER = (
     ProtectionState.UNCOVERED,
     ProtectionState.PARTIAL,
     ProtectionState.NO_COPY,
+    ProtectionState.NOT_KNOWN,
     ProtectionState.BY_HAND,
     ProtectionState.PROTECTED,
     ProtectionState.PAUSED,

@@ -1,0 +1,72 @@
+"""What a real Velero 1.18.3 took by 225 templates, against what the rules foretell of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from foretop_core.models import BackupSpec
+from foretop_core.rules.protection.coverage import Coverage, Extent, refused_because, template_coverage
+
+FOLDER = Path(__file__).parents[2] / "data/vectors"
+FILES = ("coverage-101", "coverage-102", "coverage-301")
+
+
+class Vectors(msgspec.Struct):
+    """One cluster, and what the server did with each template."""
+
+    cluster: list[dict[str, Any]]
+    runs: list[dict[str, Any]]
+
+    def objects(self, namespace: str) -> dict[str, set[str]]:
+        """The objects of a namespace that were made for the trial, by kind as Velero lists them."""
+        found: dict[str, set[str]] = {}
+        for item in self.cluster:
+            if item["metadata"].get("namespace") == namespace:
+                found.setdefault(f"{item['apiVersion']}/{item['kind']}", set()).add(item["metadata"]["name"])
+        return found
+
+    @property
+    def namespaces(self) -> list[str]:
+        return [item["metadata"]["name"] for item in self.cluster if item["kind"] == "Namespace"]
+
+
+def read_vectors(name: str) -> Vectors:
+    first, *others = (FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return Vectors(msgspec.json.decode(first)["cluster"], [msgspec.json.decode(line) for line in others])
+
+
+def took_all(there: Mapping[str, set[str]], taken: Mapping[str, list[str]]) -> bool:
+    return all(names <= set(taken.get(kind, ())) for kind, names in there.items())
+
+
+def _foretold(vectors: Vectors, run: dict[str, Any]) -> Iterator[tuple[str, Coverage]]:
+    spec = msgspec.convert(run["spec"], BackupSpec)
+    return ((name, template_coverage(spec, name)) for name in vectors.namespaces)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_template_takes_is_never_called_all_where_a_part_was_taken(name: str) -> None:
+    vectors, wrong = read_vectors(name), []
+    for number, run in enumerate(vectors.runs):
+        for namespace, coverage in _foretold(vectors, run):
+            there, taken = vectors.objects(namespace), run["taken"].get(namespace, {})
+            is_all = bool(run["taken"]) and took_all(there, taken)
+            if coverage.extent is Extent.ALL and not is_all:
+                wrong.append((number, namespace, "all", run["spec"]))
+            if coverage.extent is Extent.NONE and taken:
+                wrong.append((number, namespace, str(coverage), run["spec"]))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_template_that_velero_refuses_by_its_lists_is_told_as_refused(name: str) -> None:
+    for run in read_vectors(name).runs:
+        refusal = refused_because(msgspec.convert(run["spec"], BackupSpec))
+        errors = run["validationErrors"] or ()
+        by_policy = any("resource policies" in error or "old filter parameters" in error for error in errors)
+        assert bool(refusal) == (run["phase"] == "FailedValidation" and not (by_policy and len(errors) == 1)), run
