@@ -140,6 +140,29 @@ async def test_a_lock_that_another_process_holds_refuses_the_write_and_keys_go_o
         assert at.writes == []
 
 
+async def test_no_row_is_marked_any_more_after_a_dialog_was_left_while_it_was_sending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        for name in (DUE, "mail-30m", "sessions-15m"):
+            await at.go("2", at.key(SCHEDULE, name))
+            await at.shown.press("space")
+        await at.shown.press("/", *"hourly", "enter", "u")
+        await at.see("Unpause 3 schedules")
+        journal = Journal(default_path({"XDG_STATE_HOME": str(tmp_path)}))
+        with hold(journal.path) as lock:
+            await at.send()
+            await at.see("Sending")
+            await at.shown.press("escape")
+            table = at.shown.table
+            await at.shown.press("3")
+            assert not table.marked
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            await at.shown.until(lambda: len(at.writes) == 3)
+        await at.shown.press("2", "escape")
+        assert "marked" not in at.shown.text
+
+
 async def test_acknowledgements_that_another_process_has_locked_are_one_line_in_the_dialog(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -110,7 +110,7 @@ async def test_a_deleted_schedule_that_comes_back_is_told_with_who_made_it(
         plan = service.plan(DELETE_SCHEDULE, plan_delete_schedule, [at.key(SCHEDULE, "ledger-nightly")]).plan
         (result,) = [one async for one in service.executor(CONTEXT).carry_out(plan, plan_delete_schedule)]
         assert result.outcome is Outcome.DONE
-        service.note_done(result, None)
+        service.note_done(result)
         await at.shown.until(lambda: bool(told))
         assert told[0].brief == "created again by argocd-controller"
 

@@ -97,13 +97,15 @@ class ActionService:
         source: ClusterSession,
         environ: Mapping[str, str],
         tell_undone: Callable[[UndoneChange], None] | None = None,
-        tell_done: Callable[[Result, ObjectRef | None], None] | None = None,
+        tell_sending: Callable[[], None] | None = None,
+        tell_done: Callable[[Result], None] | None = None,
         tell_failed: Callable[[str, ObjectRef, Exception], object] | None = None,
     ) -> None:
-        """`tell_undone` hears of every write that somebody undoes within five minutes, `tell_done` of every write
-        and of the row that it was asked for, `tell_failed` of a watch that has failed."""
+        """`tell_undone` hears of every write that somebody undoes within five minutes, `tell_sending` before the
+        first of a plan, `tell_done` of every write, `tell_failed` of a watch that has failed."""
         self.source = source
         self._tell_undone = tell_undone
+        self._tell_sending = tell_sending
         self._tell_done = tell_done
         self._tell_failed = tell_failed
         self._watched: dict[ObjectRef, asyncio.Task[None]] = {}
@@ -208,6 +210,8 @@ class ActionService:
 
         They end the watches of earlier ones now, for the change may be seen long before its answer counts.
         """
+        if self._tell_sending is not None:
+            self._tell_sending()
         for step in plan.steps:
             self._end_watch(step.target)
 
@@ -215,11 +219,11 @@ class ActionService:
         if (watch := self._watched.pop(target, None)) is not None:
             watch.cancel()
 
-    def note_done(self, result: Result, origin: ObjectRef | None) -> None:
-        """A write was made, for the row `origin`: it is watched until it is undone or five minutes have passed."""
+    def note_done(self, result: Result) -> None:
+        """A write was made: it is watched until it is undone or five minutes have passed."""
         target = result.step.target
         if self._tell_done is not None:
-            self._tell_done(result, origin)
+            self._tell_done(result)
         self._end_watch(target)
         self.undone.pop(target, None)
         self.unwatched.pop(target, None)

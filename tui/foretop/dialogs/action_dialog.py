@@ -408,10 +408,6 @@ class ActionDialog(DialogFrame):
         plan_run = self.plan_run
         if plan_run is not None:
             yield from plan_text.outcome(self.reports())
-            left = sum(one.result.outcome is not Outcome.DONE for one in plan_run.told)
-            if left and self.targets.marked:
-                stay, them = ("stays", "it") if left == 1 else ("stay", "them")
-                yield paragraph(f"{left} {stay} marked: the next key is about {them}.")
             if plan_run.problem:
                 yield paragraph(plan_run.problem, Tone.BAD)
             yield from self._unwatched(plan_run)

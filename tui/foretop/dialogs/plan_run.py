@@ -50,7 +50,7 @@ class PlanRun:
                     self.told.append(StepReport(result, sent))
                     sent = service.now(context)
                     if result.outcome is Outcome.DONE:
-                        service.note_done(result, self.planned.origin(result.step))
+                        service.note_done(result)
                     self._tell()
         except Exception as problem:
             if not isinstance(problem, ForetopError):

@@ -41,6 +41,7 @@ from foretop_core.rules.velero_deployment import server
 from foretop_core.tables.resources.findings import key_of
 
 if TYPE_CHECKING:
+    from foretop.widgets.table import Table
     from foretop_core.actions.plan_executor import Result
     from foretop_core.dashboard.action_service import ActionService
     from foretop_core.dashboard.state import DashboardState
@@ -56,8 +57,8 @@ class WriteActions:
     def __init__(self, host: ActionHost) -> None:
         self.host = host
         self._service: ActionService | None = None
-        self._asked: frozenset[ObjectRef] = frozenset()
-        """What the last dialog is about."""
+        self._marked: Table | None = None
+        """The table whose marked rows the last dialog is about."""
         self._handlers: Mapping[str, Handler] = {
             RESUME: self._resume,
             **{one.id: partial(self._ask, BY_ID[one.id]) for one in WRITE_ACTIONS if one.id != RESUME},
@@ -331,7 +332,12 @@ class WriteActions:
         assert self.host.state is not None
         if self._service is None or self._service.source is not self.host.state.source:
             self._service = ActionService(
-                self.host.state.source, os.environ, self._tell_undone, self._tell_done, self._tell_failed
+                self.host.state.source,
+                os.environ,
+                self._tell_undone,
+                self._end_marks,
+                self._tell_done,
+                self._tell_failed,
             )
         return self._service
 
@@ -350,22 +356,14 @@ class WriteActions:
             told = f"{undone.target}: {undone.brief} at {at}"
             self.host.app.notify(told, severity="warning")
 
-    def _tell_done(self, result: Result, origin: ObjectRef | None) -> None:
+    def _tell_done(self, result: Result) -> None:
         if self.host.state is not None:
             self.host.state.note_write(result.step.target, result.made.resource_version)
-        if origin is not None:
-            self._unmark(origin)
 
-    def _unmark(self, key: ObjectRef) -> None:
-        """Takes the marks of what was done and of what was left out: the next key would be about it again.
-
-        What has failed keeps its mark.
-        """
-        page = self.host.page
-        if isinstance(page, TablePage) and page.rows is not None:
-            subject = page.rows.subject
-            asked = self._asked - {key}
-            page.table.unmark([row for row in page.table.marked if subject(row) not in asked])
+    def _end_marks(self) -> None:
+        """Marks end when what they were for is sent: the next key would be about them again."""
+        if self._marked is not None:
+            self._marked.clear_marks()
 
     def _open(self, record: ActionRecord, chosen: ActionTargets) -> None:
         # With the first dialog: all of them come with this, and no page needs one to be drawn.
@@ -373,7 +371,8 @@ class WriteActions:
 
         ascii = self.host.display_options.ascii
         assert self.host.state is not None
-        self._asked = frozenset(chosen.keys)
+        page = self.host.page
+        self._marked = page.table if isinstance(page, TablePage) and (chosen.marked or chosen.findings) else None
         self.service.zone = self.host.state.zone_of(chosen.keys[0])
         self.service.gap = self.host.state.thresholds.gap
         self.host.app.push_screen(make_dialog(self.service, record, chosen, ascii, self._keep_results, self.host.state))
