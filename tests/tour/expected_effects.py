@@ -108,7 +108,9 @@ def _backs_out(before: Seen, after: Seen) -> bool:
 
 
 def _backs_or_ends(before: Seen, after: Seen) -> bool:
-    return _backs_out(before, after) and (before.where.page == "detail" or tells(STAYED)(before, after))
+    return _backs_out(before, after) and (
+        before.where.page == "detail" or tells("q again to quit")(before, after) or tells(STAYED)(before, after)
+    )
 
 
 def _resumes(before: Seen, after: Seen) -> bool:
@@ -232,6 +234,7 @@ _TO_AND_FRO: Mapping[str, Promise] = {
     "section": goes_elsewhere,
     "step": changes,
     "turn": changes,
+    "highlight": changes,
     "next": scrolls,
 }
 _READ_WINDOWS = frozenset({"LogViewer", "HelpScreen", "ExplanationScreen", "HandoverScreen", "MessagesScreen"})

@@ -255,14 +255,14 @@ async def test_a_pause_is_extended_with_its_own_key(
         before = schedule(at, "mail")
         await at.shown.press("s")
         await at.see("─ Change the pause of mail in ", "[CHG-4711", "[04:30Z", "‖ Paused for ", "Nothing to send.")
-        await at.shown.press("tab", *"+2h")
+        await at.shown.press(*"+2h")
         await at.see(
             "missed until 06:30Z",
             "Then it stays paused until 06:30:00Z, and not 04:30:00Z",
             "foretop.io/paused-until 2026-11-15T04:30:00Z → 2026-11-15T06:30:00Z",
             "[ Change the pause of mail ]",
         )
-        await at.shown.press("enter", "enter")
+        await at.shown.press("enter", "enter", "enter")
         await at.see("✓ patched")
         assert notes(at, "mail") == {**NOTES, PAUSED_UNTIL: "2026-11-15T06:30:00Z"}
         assert schedule(at, "mail") == before
@@ -327,7 +327,7 @@ async def test_the_finding_of_a_window_that_is_over_offers_to_extend_it(
         await at.see("over, 2 still paused", "set a later end (s)", "s change the pause", "enter open the schedules")
         await at.shown.press("s")
         await at.see("─ Change the pause of 2 schedules in ")
-        await at.shown.press("tab", "ctrl+u", *"2h")
+        await at.shown.press("ctrl+u", *"2h")
         await at.see("1 run is missed until 04:", "NAME END WAS MISSES")
         await at.send()
         await at.see("2 of 2 done.")

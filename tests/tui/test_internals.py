@@ -63,7 +63,7 @@ async def main():
         assert app.main_screen.current == "backups"
         await pilot.press("question_mark")
         print(type(app.screen).__name__)
-        await pilot.press("escape", "ctrl+e", "q")
+        await pilot.press("escape", "ctrl+e", "q", "q")
     print(app.return_code)
 
 asyncio.run(main())

@@ -370,29 +370,38 @@ async def test_colon_q_quits() -> None:
         await shown.until(lambda: not shown.app.is_running or shown.app._exit)
 
 
-@pytest.mark.sweep
-async def test_q_leads_out_of_the_detail_and_then_out_of_foretop() -> None:
+async def test_q_leads_out_of_the_detail_and_pressed_twice_out_of_foretop(monkeypatch: pytest.MonkeyPatch) -> None:
     async with screen() as shown:
         await shown.press("2", "enter")
         assert shown.page == "detail"
         await shown.press("q")
         assert shown.page == "schedules"
         await shown.press("q")
+        assert not shown.app._exit
+        assert shown.app.told[-1][1] == "q again to quit"
+        monkeypatch.setattr("foretop.main_screen.main_screen._QUIT_WITHIN", 0.0)
+        await shown.press("q")
+        assert not shown.app._exit, "after a while it is asked again"
+        monkeypatch.setattr("foretop.main_screen.main_screen._QUIT_WITHIN", 1000.0)
+        await shown.press("q")
         assert shown.app._exit
 
 
-async def test_one_q_too_many_for_a_window_does_not_end_foretop(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_q_that_closed_a_window_is_no_first_one() -> None:
     async with screen() as shown:
         await shown.press("2", "question_mark", "q", "q")
         assert not shown.app._exit
         assert shown.app.told[-1][1] == "q again to quit"
-        await shown.press("q")
-        assert shown.app._exit
+
+
+async def test_the_letters_that_move_in_a_table_move_in_a_list_of_choices() -> None:
     async with screen() as shown:
-        await shown.press("2", "question_mark", "q")
-        monkeypatch.setattr("foretop.main_screen.main_screen._ONE_TOO_MANY", 0.0)
-        await shown.press("q")
-        assert shown.app._exit, "after a moment it is meant"
+        await shown.press("7", "ctrl+s")
+        listed = shown.app.screen.query_one(OptionList)
+        await shown.press("j")
+        assert listed.highlighted == 1
+        await shown.press("k")
+        assert listed.highlighted == 0
 
 
 async def test_every_window_has_more_than_one_way_out() -> None:

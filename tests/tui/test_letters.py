@@ -17,7 +17,7 @@ from foretop.main_screen.main_screen import MainScreen
 
 _LETTER = re.compile(r"(ctrl\+)?[A-Za-z]|f\d+")
 _SAME: Mapping[str, tuple[str, ...]] = {
-    "move": ("move", "by", "scroll", "scroll_by", "page", "edge"),
+    "move": ("move", "by", "scroll", "scroll_by", "page", "edge", "highlight"),
     "leave": ("leave", "back", "drop", "leave_by_letter", "app.leave"),
     "copy": ("copy", "copy_name", "copy_finding", "copy_primed", "copy_text"),
     "logs": ("logs", "nonadmin-logs", "pod_log"),

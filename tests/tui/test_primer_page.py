@@ -166,7 +166,9 @@ async def test_o_takes_the_expression_and_minutes_of_any_object() -> None:
         await shown.press("p", *"auto", "enter")
         assert value(shown, "expression") == "30 5 * * *"
         assert "taken from CronJob batch/autogen-orders" in shown.text
-        await shown.press("p", "down", "down", "up", "enter")
+        await shown.press("p")
+        assert "typing narrows, up/down move, enter select, esc close" in shown.text
+        await shown.press("down", "down", "up", "enter")
         assert value(shown, "expression") == "*/30 * * * *"
 
 

@@ -60,7 +60,7 @@ def test_a_visit_from_the_start_over_filter_and_detail_to_the_end(kubeconfig: st
         terminal.shows("Overview ─ Volumes")
         terminal.press("q")
         terminal.shows(lambda lines: not any("Overview ─ Volumes" in line for line in lines))
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
         is_left_as_found(terminal)
 
@@ -73,7 +73,7 @@ def test_what_is_typed_before_the_screen_is_there_is_not_lost(environ: dict[str,
         terminal.shows(lambda lines: "q back" in lines[23])
         terminal.press("q")
         terminal.shows("14-2200")
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
         is_left_as_found(terminal)
 
@@ -103,7 +103,7 @@ def test_keys_come_as_terminals_send_them() -> None:
         terminal.shows("NAME↑")
 
 
-@pytest.mark.parametrize("way", ["q", _CTRL_C, ":q\r", signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("way", ["qq", _CTRL_C, ":q\r", signal.SIGTERM, signal.SIGHUP])
 def test_the_terminal_is_left_as_it_was_found(way: str | signal.Signals) -> None:
     with Terminal([*_VISITED, "--mouse"], 80, 24) as terminal:
         terminal.shows("etcd-hourly")
@@ -145,7 +145,7 @@ def test_a_sigcont_without_a_suspend_starts_no_second_reader_of_the_keys() -> No
         terminal.press("2")
         terminal.shows("CRON")
         assert _threads(terminal.pid) == threads
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
 
 
@@ -211,7 +211,7 @@ def test_hostile_bytes_from_the_terminal_end_nothing() -> None:
             assert terminal.is_running, f"{bytes_in!r} ended it"
             terminal.press("1")
         terminal.shows("storage s3-us")
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
         is_left_as_found(terminal)
 
@@ -307,7 +307,7 @@ def test_a_kubeconfig_that_cannot_be_read_is_told_and_tried_again(kubeconfig: st
         broken.write_text(Path(kubeconfig).read_text())
         terminal.press(_CTRL_R)
         terminal.shows(lambda lines: "API ●" in lines[0])
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
 
 
@@ -337,7 +337,7 @@ def test_a_plugin_that_needs_a_person_gets_the_terminal(kubeconfig: str, tmp_pat
         assert terminal.settings() == terminal.settings_before
         terminal.press("sesame\n")
         terminal.shows(lambda lines: "API ●" in lines[0])
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
         is_left_as_found(terminal)
         assert token.encode() not in terminal.output

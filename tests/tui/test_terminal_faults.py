@@ -49,7 +49,7 @@ def test_output_that_was_held_up_goes_on_and_costs_no_time_meanwhile() -> None:
         terminal.settled()
         terminal.press("7")
         terminal.shows("STARTED")
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
         is_left_as_found(terminal)
 
@@ -60,7 +60,7 @@ def test_a_line_of_2400_baud_is_enough() -> None:
         terminal.shows("s3-us")
         terminal.press("2")
         terminal.shows("2Sched")
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
         is_left_as_found(terminal)
 
@@ -73,7 +73,7 @@ def test_size_signals_that_come_faster_than_they_are_handled_end_nothing() -> No
         terminal.resize(columns=100, lines=30)
         terminal.press("7")
         terminal.shows("STARTED")
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
         is_left_as_found(terminal)
 
@@ -88,7 +88,7 @@ def test_three_hundred_changes_of_its_size_end_nothing() -> None:
         terminal.settled()
         terminal.press("7")
         terminal.shows("STARTED")
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
         is_left_as_found(terminal)
 

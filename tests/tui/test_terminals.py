@@ -28,7 +28,7 @@ def test_a_visit_in_terminals_of_every_kind(term: str) -> None:
         terminal.shows(lambda lines: "/paused:true" in lines[2])
         terminal.press(_ESCAPE)
         terminal.shows("mongo-nightly")
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
         assert terminal.modes() == terminal.modes_before
         assert terminal.settings() == terminal.settings_before
@@ -44,7 +44,7 @@ def test_the_mouse_is_taken_and_given_back_by_a_key_and_given_back_at_the_end() 
         terminal.shows(lambda _: _MOUSE not in terminal.modes())
         terminal.press(_CTRL_E)
         terminal.shows(lambda _: _MOUSE in terminal.modes())
-        terminal.press("q")
+        terminal.press("qq")
         assert terminal.ended() == 0
         assert terminal.modes() == terminal.modes_before
         assert terminal.output.count(b"\x1b[?1000h") == 2

@@ -83,10 +83,13 @@ async def test_a_window_is_changed_as_a_whole_from_the_list_of_them(
             at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, name, change, "foretop")
         await at.see("over, 2 still paused")
         await at.shown.press("colon", *"windows", "enter")
+        await at.shown.press("j", "k")
         await at.see("ab12cd 2 schedules, meant until 14 Nov 04:30Z, overrun by", "by maria: CHG-4711 (etcd and mail)")
         await at.see("s change all of it, U resume all of it")
         await at.shown.press("s")
         await at.see("─ Change the pause of 2 schedules in ")
+        await at.shown.press(*"+1h")
+        await at.see("+1h", "[CHG-4711 ")
 
 
 @pytest.mark.sweep

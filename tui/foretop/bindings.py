@@ -335,7 +335,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action("last", ("minus",), "-", "toggle between the last two views", ActionGroup.GO),
     Action("escape", ("escape",), "esc", "back: close the detail, clear the filter", ActionGroup.GO),
-    Action("back", ("q",), "q", "back; on a main page, quit", ActionGroup.GO, "back", 8),
+    Action("back", ("q",), "q", "back; on a main page, pressed twice, quit", ActionGroup.GO, "back", 8),
     Action("help", ("question_mark",), "?", "this help", ActionGroup.SCREEN, "help", 7),
     Action("zone", ("Z",), "Z", "time zone: UTC, local, or the cron expression's", ActionGroup.SCREEN),
     Action("relist", ("ctrl+r",), "ctrl+r", "reload: retry failed connections now", ActionGroup.SCREEN),

@@ -185,8 +185,11 @@ class PauseDialog(ActionDialog):
         end = "+2h, 04:30 or 2h" if self._again else "04:30 or 2h"
         until = Prompt(placeholder=hint(example=end), id="until")
         reason.value, until.value = self._begun
+        fields = [("Reason", reason), ("Until", until)]
+        # What is changed of a pause is its end, mostly: who types at once must not type into the reason.
+        (first, left), (second, right) = reversed(fields) if self._again.issuperset(self.keys) else fields
         yield FieldPair(
-            DialogField("Reason", reason, cells=_LABEL_CELLS), DialogField(" Until", until, cells=_LABEL_CELLS)
+            DialogField(first, left, cells=_LABEL_CELLS), DialogField(f" {second}", right, cells=_LABEL_CELLS)
         )
 
     def planner(self) -> Planner:

@@ -52,11 +52,7 @@ class SearchModal(BaseModal[T]):
     @on(Prompt.Passed)
     def _passed(self, event: Prompt.Passed) -> None:
         event.stop()
-        found = self.query_one(PlainOptionList)
-        if event.by > 0:
-            found.action_cursor_down()
-        else:
-            found.action_cursor_up()
+        self.query_one(PlainOptionList).action_highlight(event.by)
 
 
 _SHOWN = 200
@@ -86,7 +82,7 @@ class SearchPicker(SearchModal[int]):
         fits = [at for at, label in enumerate(self._labels) if all(word in label.lower() for word in wanted)]
         self._found = fits[:_SHOWN]
         more = f", the first {_SHOWN} are shown" if len(fits) > _SHOWN else ""
-        said = f"{len(fits):,} of {len(self._labels):,}{more}; enter select, esc close"
+        said = f"{len(fits):,} of {len(self._labels):,}{more}; typing narrows, up/down move, enter select, esc close"
         self.query_one("#count", Label).update(Text(said, style="dim"))
         return [Text(self._labels[at], no_wrap=True) for at in self._found]
 

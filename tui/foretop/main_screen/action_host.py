@@ -38,10 +38,6 @@ class AppHost(Protocol):
     def my_zone(self) -> tzinfo:
         """The zone of the machine that foretop runs on."""
 
-    @property
-    def last_key(self) -> str:
-        """The key that was dealt with last, or is being dealt with."""
-
     def try_again(self) -> None:
         """Tries now whatever waits before it is tried again."""
 

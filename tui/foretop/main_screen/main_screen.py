@@ -51,8 +51,8 @@ _BEFORE_GO_TO = 4
 """Where tenants' objects are, deleting one is an everyday task: it is told on the smallest screen too."""
 
 _FIRST = 1
-_ONE_TOO_MANY = 1.0
-"""Seconds after q has closed a window in which another one is not meant for foretop itself."""
+_QUIT_WITHIN = 5.0
+"""Seconds in which a second q ends foretop; so long the notice of the first one stays."""
 _OF_RUN = {"open": "open run", "results": "results"}
 """On the page of an object: what leads to a run or to what failed in it."""
 
@@ -120,8 +120,8 @@ class MainScreen(Screen[None]):
         self._coming = ""
         """The page that is being made for the first time."""
         self._is_frame_due = False
-        self._closed_by_q = 0.0
-        """When q closed a window last, by the clock of the process; 0.0 where another key did."""
+        self._quit_asked_at = -_QUIT_WITHIN
+        """When q was pressed last where there was nothing to go back from, by the clock of the process."""
 
     def compose(self) -> ComposeResult:
         ascii = self.display_options.ascii
@@ -183,10 +183,6 @@ class MainScreen(Screen[None]):
         if not self._is_frame_due:
             self._is_frame_due = True
             self.call_later(self._show_due_frame)
-
-    @on(events.ScreenResume)
-    def _window_closed(self) -> None:
-        self._closed_by_q = time.monotonic() if self.app_host.last_key == "q" else 0.0
 
     def _show_due_frame(self) -> None:
         self._is_frame_due = False
@@ -536,14 +532,14 @@ class MainScreen(Screen[None]):
             await self._visit(self.history.out_of_detail())
 
     async def do_back(self) -> None:
-        """`q`: as escape, and in a tab with nothing to go back from, out; not if it has just closed a window."""
+        """`q`: as escape; in a tab with nothing to go back from a second one ends foretop."""
         if self.can_go_back:
             await self.do_escape()
-        elif time.monotonic() - self._closed_by_q < _ONE_TOO_MANY:
-            self._closed_by_q = 0.0
-            self.app.notify(f"{key_name('back')} again to quit")
-        else:
+        elif time.monotonic() - self._quit_asked_at < _QUIT_WITHIN:
             self.app.exit()
+        else:
+            self._quit_asked_at = time.monotonic()
+            self.app.notify(f"{key_name('back')} again to quit", timeout=_QUIT_WITHIN)
 
     @property
     def can_go_back(self) -> bool:

@@ -43,7 +43,6 @@ class SerialKeyApp(InternalsApp):
         self._sent_at: float | None = None
         self._follower = 0
         """The number of the follower that counts; those before it are late, or lost."""
-        self.last_key = ""
 
     def on_load(self) -> None:
         """Put the keys that were typed before the driver reads in front of all that it reads."""
@@ -74,7 +73,6 @@ class SerialKeyApp(InternalsApp):
         place = self._place
         self._sent_at = asyncio.get_running_loop().time()
         key = self._waiting_keys.popleft()
-        self.last_key = key.key
         self._follower += 1
         await super().on_event(key)
         self._follow(place)
