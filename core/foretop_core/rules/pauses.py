@@ -46,13 +46,18 @@ def noted_author(schedule: Schedule) -> str:
     return schedule.annotation(PAUSED_BY) if field is None or field.manager in ("", OWN_MANAGER) else ""
 
 
+def noted_pause(schedule: Schedule) -> datetime | None:
+    """When foretop last paused it, by the note on it, which stays while a copy that was owed then is owed."""
+    return _time(schedule.annotation(PAUSED_AT))
+
+
 def pause_info(schedule: Schedule) -> PauseInfo:
     """The API server knows the program that wrote; the person stands in the note that foretop leaves."""
     field = schedule.paused_field_set
     since, program = (field.time, field.manager) if field else (None, "")
     if person := noted_author(schedule):
         why, until = schedule.annotation(PAUSED_WHY), _time(schedule.annotation(PAUSED_UNTIL))
-        noted = _time(schedule.annotation(PAUSED_AT))
+        noted = noted_pause(schedule)
         # A later write of foretop to another field moves the field's time, and not the note's.
         began = min(filter(None, (since, noted)), default=None)
         return PauseInfo(began, f"by {person}", why, until)

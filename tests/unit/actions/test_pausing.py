@@ -153,6 +153,16 @@ def test_unpausing_removes_the_pause_annotations() -> None:
     assert step.write.before["metadata"]["annotations"] == {"foretop.io/paused-batch": "w1"}
 
 
+@pytest.mark.parametrize(("good", "stays"), [("2026-11-14T20:00:03Z", True), ("02:00:03", False)])
+def test_the_note_of_a_pause_stays_while_a_copy_that_was_late_before_it_is_owed(good: str, stays: bool) -> None:
+    """Nothing else tells afterwards that the schedule ran until then."""
+    marks = {"foretop.io/paused-by": "maria", "foretop.io/paused-at": "2026-11-15T02:30:00Z"}
+    paused = schedule("hourly", paused=True, annotations=marks, **DUE)
+    snapshot = snapshot_of(paused, backups=(backup("hourly-1", created=good, started=good, of="hourly"),))
+    (step,) = plan_unpause(snapshot, [paused], Choice.SKIP, NOW).steps
+    assert ("foretop.io/paused-at" not in step.write.body["metadata"]["annotations"]) is stays
+
+
 def test_annotations_of_an_older_pause_are_replaced() -> None:
     item = schedule(annotations={"foretop.io/paused-reason": "old"}, **NOT_DUE)
     (step,) = plan_pause(snapshot_of(item), [item], PauseRequest("maria", "w"), NOW).steps

@@ -37,6 +37,7 @@ from foretop_core.rules.sentences import keys_in, render, sentence, with_keys
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, aggregated, triage
 from foretop_core.rules.triage.protection import poor_protection
+from foretop_core.rules.triage.schedules import protection_gaps
 from foretop_core.store import Store
 from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.resources.protection import ProtectionView, covered_by
@@ -218,6 +219,77 @@ def test_a_copy_that_was_late_before_the_pause_stays_late(ago: timedelta, age: t
     judge = ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits())
     assert judge.state(found) == told
     assert (judge.late_from(found) is not None) is (told == "late")
+
+
+def restarted(
+    ago: timedelta, *, noted: timedelta | None = None, skipped: timedelta | None = None, cron: str = "0 * * * *"
+) -> Schedule:
+    """A schedule that runs since it was unpaused some time ago; its last run was two minutes before that."""
+    field = {"manager": "foretop", "time": wire(NOW - ago), "fieldsV1": {"f:spec": {"f:paused": {}}}}
+    body = schedule("daily", "shop", cron=cron)
+    note = {"foretop.io/paused-at": wire(NOW - noted)} if noted is not None else {}
+    meta = structs.replace(body.metadata, managed_fields=_fields(field), annotations=note)
+    status = structs.replace(
+        body.status,
+        last_backup=None if noted is not None else NOW - ago - timedelta(minutes=2),
+        last_skipped=None if skipped is None else NOW - skipped,
+    )
+    return structs.replace(body, metadata=meta, status=status)
+
+
+@pytest.mark.parametrize("skipped", [None, timedelta(minutes=1)])
+@pytest.mark.parametrize("noted", [None, timedelta(minutes=4)])
+@pytest.mark.parametrize("cron", ["0 * * * *", "@every 1h"])
+def test_a_pause_of_two_minutes_ends_no_lateness(cron: str, noted: timedelta | None, skipped: timedelta | None) -> None:
+    """What is known of the time before: the last run that it made, or the note of the pause."""
+    again = restarted(timedelta(minutes=2), noted=noted, skipped=skipped, cron=cron)
+    objects = (location(), SHOP, again, copy("one", "shop", age=5 * _HOUR, of="daily"))
+    judge = ProtectionJudge(assemble(objects), NOW, ProtectionLimits())
+    found = judge.facts(row("shop", *objects))
+    assert (found.state, found.severity) == (ProtectionState.LATE, Severity.ERROR)
+    assert found.late_from is not None
+    assert found.late_from < NOW - timedelta(minutes=2)
+    assert [one.code for one in protection_gaps(assemble(objects), NOW, Thresholds())] == ["protection-gap"]
+
+
+def test_what_was_missed_during_a_pause_is_not_owed_after_it() -> None:
+    again = restarted(timedelta(minutes=2), noted=5 * _HOUR - timedelta(minutes=10), skipped=timedelta(minutes=1))
+    assert state("shop", location(), SHOP, again, copy("one", "shop", age=5 * _HOUR)) == "protected"
+
+
+def test_a_skip_of_the_next_run_ends_no_lateness() -> None:
+    """It ran from when it was unpaused to when it was skipped, and owes what it owed then."""
+    again = restarted(20 * _HOUR, skipped=timedelta(minutes=5))
+    assert state("shop", location(), SHOP, again, copy("one", "shop", age=5 * _HOUR)) == "late"
+
+
+def partly_failed(hours: int) -> list[Resource]:
+    """An hourly schedule whose runs of the last hours failed in part, and its newest complete copy before them."""
+    runs = [copy(f"p{age}", "metrics", age=age * _HOUR, phase="PartiallyFailed", of="hourly") for age in range(hours)]
+    good = copy("good", "metrics", age=hours * _HOUR, of="hourly")
+    return [namespace("metrics"), schedule("hourly", "metrics", cron="0 * * * *"), good, *runs]
+
+
+def test_the_namespace_without_a_complete_copy_longest_by_its_promise_comes_first_and_red() -> None:
+    late = (SHOP, schedule("daily", "shop"), copy("one", "shop", age=3 * _DAY))
+    found = triage(assemble([location(), *late, *partly_failed(17)]), NOW).findings
+    first = found[0]
+    assert (first.code, first.subject.name, first.severity) == ("namespace-late", "metrics", Severity.ERROR)
+    assert render(first.what, NOW) == "no complete copy for 17 hours"
+    assert "Its newest complete copy is from" in render(first.evidence, NOW)
+    assert [one.severity for one in found if one.code == "schedule-failing"] == [Severity.WARNING]
+
+
+def test_for_two_promises_partial_copies_are_told_with_their_schedule() -> None:
+    found = triage(assemble([location(), *partly_failed(2)]), NOW).findings
+    assert [(one.code, one.severity) for one in found] == [("schedule-failing", Severity.WARNING)]
+
+
+def test_a_namespace_that_never_had_a_complete_copy_is_red_by_the_runs_that_failed() -> None:
+    objects = [one for one in partly_failed(17) if not (isinstance(one, Backup) and one.name == "good")]
+    found = triage(assemble([location(), *objects]), NOW).findings
+    told = [(one.code, one.severity) for one in found if one.subject.name == "metrics"]
+    assert told == [("namespace-partial", Severity.ERROR)]
 
 
 def test_a_late_copy_is_told_during_a_pause_and_with_the_schedule_that_owes_it() -> None:

@@ -882,11 +882,23 @@ def test_a_gap_in_protection_that_nothing_else_explains() -> None:
 
 def test_a_backup_that_is_being_made_after_a_pause_is_no_gap() -> None:
     old = backup("hourly-1", created="2026-11-14T02:00:03Z", started="2026-11-14T02:00:04Z", of="hourly")
-    hourly = schedule("hourly", "0 * * * *", last="02:40:03")
+    unpaused = {"manager": "foretop", "time": "2026-11-15T02:40:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}
+    hourly = schedule("hourly", "0 * * * *", last="02:40:03", managedFields=[unpaused])
     queued = backup("hourly-2", "Queued", created="02:40:03", of="hourly")
     assert codes(location(), hourly, old, queued) == []
     failed = backup("hourly-0", "Failed", created="2026-11-14T03:00:03Z", started="2026-11-14T03:00:04Z", of="hourly")
-    assert "(hourly-1); it promises one from" in render(only(location(), hourly, old, failed, queued).evidence, NOW)
+    failed_too = backup(
+        "hourly-3", "Failed", created="2026-11-14T04:00:03Z", started="2026-11-14T04:00:04Z", of="hourly"
+    )
+    late = only(location(), hourly, old, failed, failed_too, queued)
+    assert "(hourly-1); it promises one from" in render(late.evidence, NOW)
+
+
+def test_a_backup_that_was_queued_when_the_copy_was_late_already_ends_no_gap() -> None:
+    old = backup("hourly-1", created="2026-11-14T02:00:03Z", started="2026-11-14T02:00:04Z", of="hourly")
+    queued = backup("hourly-2", "Queued", created="02:40:03", of="hourly")
+    hourly = schedule("hourly", "0 * * * *", last="02:40:03")
+    assert codes(location(), hourly, old, queued) == ["protection-gap"]
 
 
 def test_the_last_good_backup_is_about_to_expire_before_the_schedule_makes_another() -> None:

@@ -57,7 +57,8 @@ def test_runs_that_will_be_lost_are_told_with_the_way_to_try_a_change() -> None:
 @pytest.mark.parametrize(("now", "first"), [("02:39:59", "02:40Z"), ("02:40:00", "03:00Z")])
 def test_a_run_that_is_due_already_is_not_among_those_that_will_be_lost(now: str, first: str) -> None:
     going = backup("often-now", "InProgress", created="02:30:03", started="02:30:03", of="often")
-    objects = (location(), schedule("often", "*/10 * * * *", last="02:30:03"), going, *_runs("often", 25))
+    done = backup("often-last", created="02:00:03", started="02:00:03", ended="02:25:03", of="often")
+    objects = (location(), schedule("often", "*/10 * * * *", last="02:30:03"), going, done, *_runs("often", 25))
     (lost,) = triage(assemble(objects, given_versions={"": "1.18.3"}), at(now)).findings
     assert f"the first of them that of {first}:" in render(lost.evidence, NOW)
 

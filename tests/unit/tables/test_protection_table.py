@@ -358,10 +358,15 @@ def test_a_namespace_that_cannot_be_read_has_a_row_from_the_start() -> None:
 def test_a_late_copy_is_as_grave_as_the_runs_that_should_have_made_it() -> None:
     """Its schedule has a warning in Triage for its partial runs, and that line tells of the namespace too."""
     late = (*covered("late"), copy("l1", "late", age=4 * _DAY))
-    partly = (*covered("partly"), copy("p1", "partly", age=4 * _DAY), copy("p2", "partly", phase="PartiallyFailed"))
+    partly = (*covered("partly"), copy("p1", "partly", age=2.5 * _DAY), copy("p2", "partly", phase="PartiallyFailed"))
     table = shown(location(), *late, *partly)
     assert table.text("name", "state") == [["✗", "late", "late"], ["▲", "partly", "late"]]
     assert {item["name"]: item["severity"] for item in table.items()} == {"late": "error", "partly": "warning"}
+
+
+def test_partial_copies_take_the_place_of_a_complete_one_for_three_of_its_promises() -> None:
+    partly = (*covered("partly"), copy("p1", "partly", age=3.1 * _DAY), copy("p2", "partly", phase="PartiallyFailed"))
+    assert shown(location(), *partly).text("name", "state") == [["✗", "partly", "late"]]
 
 
 @pytest.mark.parametrize(("days", "told"), [(4, "×4.0"), (9.94, "×9.9"), (9.96, "×10"), (40, "×40"), (2000, "×999")])

@@ -222,7 +222,12 @@ def _unpause_step(
         choice = Choice.DO_NOT_SKIP
     elif choice is not Choice.LEAVE and held is not wanted:
         spec["skipImmediately"] = wanted
-    marks = {key: None for key in MARKS if schedule.annotation(key)}
+    marks: dict[str, str | None] = {key: None for key in MARKS if schedule.annotation(key)}
+    if facts.owed_when_paused(ProtectionLimits().gap):
+        # Nothing else tells afterwards that its copy was late before the pause.
+        marks |= {PAUSED_AT: rfc3339(pause_info(schedule).since)}
+        if marks[PAUSED_AT] == schedule.annotation(PAUSED_AT):
+            del marks[PAUSED_AT]
     patch: dict[str, Any] = {"metadata": {"annotations": marks} if marks else {}, "spec": spec}
     effect = unpause_effect(facts, choice)
     return replace(_step(where, schedule, patch, render(effect.forecast.sentence, now)), effect=effect)

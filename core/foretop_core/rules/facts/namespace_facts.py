@@ -98,6 +98,8 @@ _WORDS = {
 
 _BEYOND = 1.05
 """From this share of its promise on a copy is called older."""
+_LONG_INCOMPLETE = 3
+"""For so many times its promise partial copies may take the place of a complete one."""
 
 
 class ProtectionLimits(msgspec.Struct, frozen=True):
@@ -247,7 +249,8 @@ class ProtectionJudge:
         until = self._promises_until(cover)
         if cover.parsed is None or until is None:
             return None
-        at = late_from(cover.schedule, cover.parsed, started, until, self.limits.gap)
+        ran_before = self.schedule(cover.schedule).ran_before
+        at = late_from(cover.schedule, cover.parsed, started, until, self.limits.gap, ran_before)
         return at if at is None or cover.is_active or at <= until else None
 
     def _promise(self, covers: tuple[NamespaceCover, ...]) -> Promise:
@@ -259,12 +262,13 @@ class ProtectionJudge:
         return best
 
     def _since(self, cover: NamespaceCover) -> datetime | None:
-        """None where it has not run for long enough, since it was created or unpaused, to have made one."""
+        """None where it has not run for long enough to have made one."""
         held = self._promised.get(id(cover))
         if held is None:
             parsed, until, since = cover.parsed, self._promises_until(cover), None
             if parsed is not None and until is not None:
-                since = promised_since(cover.schedule, parsed, until, self.limits.gap)
+                ran_before = self.schedule(cover.schedule).ran_before
+                since = promised_since(cover.schedule, parsed, until, self.limits.gap, ran_before)
             held = self._promised[id(cover)] = (cover, since)
         return held[1]
 
@@ -400,11 +404,37 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     def severity(self) -> Severity | None:
         """How grave its state is; None where there is nothing to do about it.
 
-        A late copy is as grave as the runs that should have made it: with a partial one in its place, a warning.
+        A late copy is as grave as the runs that should have made it: with a partial one in its place, a warning, but
+        not for long.
         """
+        if self.is_long_incomplete:
+            return Severity.ERROR
         if self.state is ProtectionState.LATE and self._has_promised_part:
             return Severity.WARNING
         return _SEVERITIES.get(self.state)
+
+    @cached_property
+    def incomplete_for(self) -> timedelta | None:
+        """The age of its newest complete copy, or how long at least it has had none; None where nothing tells."""
+        copies = self.protection.copies
+        if copies.newest is not None:
+            return self.judge.now - began(copies.newest)
+        whole = (one.schedule for one in self.protection.covers if one.coverage.extent is Extent.ALL)
+        faults = [self.judge.schedule(schedule).faults_in_a_row for schedule in whole]
+        oldest = min((began(runs[-1]) for runs in faults if runs), default=None)
+        return self.judge.now - oldest if oldest is not None else None
+
+    @property
+    def times_incomplete(self) -> float:
+        """How many times its promise it has been without a complete copy; 0 where it is not known to be."""
+        length, every = self.incomplete_for, self.promised_every
+        is_owed = self.state in (ProtectionState.LATE, ProtectionState.PARTIAL)
+        return length / every if is_owed and length is not None and every else 0.0
+
+    @property
+    def is_long_incomplete(self) -> bool:
+        """True if partial copies have taken the place of complete ones for longer than that is only a warning."""
+        return self.protection.copies.newest_partial is not None and self.times_incomplete >= _LONG_INCOMPLETE
 
     @property
     def _has_promised_part(self) -> bool:

@@ -236,7 +236,7 @@ def pause_effect(facts: ScheduleFacts, until: datetime | None, gap: timedelta) -
         count, interval = _runs_within(parsed, start, stop)
         count += reading.due and begins is None
     missed = first if count and first is not None else None
-    promised = promised_since(facts.schedule, parsed, end, gap) if facts.parsed is not None else None
+    promised = promised_since(facts.schedule, parsed, end, gap, facts.ran_before) if facts.parsed is not None else None
     late = promised is not None and (age is None or end - age < promised)
     return PauseEffect(end, until is None, min(count, MOST_MISSED), missed, running, age, interval, late, data)
 

@@ -34,7 +34,7 @@ from foretop_core.rules.forecast import (
     unpause_as_read,
 )
 from foretop_core.rules.heartbeat import PERIOD, Heartbeat
-from foretop_core.rules.pauses import PauseInfo, pause_info
+from foretop_core.rules.pauses import PauseInfo, noted_pause, pause_info
 from foretop_core.rules.phases import ENDED, WAITING
 from foretop_core.rules.protection.coverage import namespace_filter
 from foretop_core.rules.protection.namespace_protection import late_from, promised_since
@@ -444,11 +444,26 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         parsed = self.parsed
         if parsed is None or parsed.never_fires or self.schedule.spec.paused:
             return None
-        return promised_since(self.schedule, parsed, at or self.now, least)
+        return promised_since(self.schedule, parsed, at or self.now, least, self.ran_before)
 
     def late_from(self, newest: datetime, least: timedelta) -> datetime | None:
         """When a good backup that was started at `newest` is first older than promised, before or after now."""
-        return None if self.parsed is None else late_from(self.schedule, self.parsed, newest, self.now, least)
+        parsed = self.parsed
+        return None if parsed is None else late_from(self.schedule, parsed, newest, self.now, least, self.ran_before)
+
+    def owed_when_paused(self, least: timedelta) -> bool:
+        """True if its newest good backup was older than promised already when it was paused."""
+        since = self.pause.since if self.pause is not None else None
+        if since is None or self.parsed is None:
+            return False
+        promised = promised_since(self.schedule, self.parsed, since, least, self.ran_before)
+        good = self.newest_good
+        return promised is not None and (good is None or good.started is None or good.started < promised)
+
+    def ran_before(self, moment: datetime) -> datetime | None:
+        """When it was last known to run before a moment: by its runs, and the note of a pause; None: nothing tells."""
+        signs = (*map(submitted, self.runs), self.schedule.status.last_backup, noted_pause(self.schedule))
+        return max((at for at in signs if at is not None and at < moment), default=None)
 
     @cached_property
     def state(self) -> ScheduleState:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import pairwise
+from typing import TypeAlias
 
 import msgspec
 
@@ -15,6 +17,8 @@ from foretop_core.rules.forecast import base_time
 from foretop_core.rules.protection.copies import NO_COPIES, CopySummary, DrillOutcome, Place, merged
 from foretop_core.rules.protection.coverage import Coverage, Extent, VolumeMethod
 
+RanBefore: TypeAlias = Callable[[datetime], datetime | None]
+"""The last moment before another at which a schedule is known to have run; None where nothing tells."""
 NOTHING = Coverage(Extent.NONE)
 _KEPT = 256
 
@@ -127,30 +131,45 @@ def best_method(found: Iterable[VolumeMethod]) -> VolumeMethod | None:
     return next((method for method in VolumeMethod if method in methods), None)
 
 
-def promised_since(schedule: Schedule, parsed: CronSchedule, now: datetime, least: timedelta) -> datetime | None:
+def promised_since(
+    schedule: Schedule, parsed: CronSchedule, now: datetime, least: timedelta, ran_before: RanBefore
+) -> datetime | None:
     """The run before the last one: a good backup should have been started by then, or since; always a run that was due.
 
-    A backup younger than `least` is recent enough, however often the schedule runs. None where no such run has come
-    since the schedule was created, unpaused or told to skip: what it missed before that, it does not owe.
+    A backup younger than `least` is recent enough, however often the schedule runs. What it missed while it was paused
+    or told to skip it does not owe; what it owed before that, as far as it is known to have run, it still does.
     """
-    begins = _promises_from(schedule, now)
-    found = _run_before_last(schedule, parsed, now, least)
-    return None if begins is None or found is None or found <= begins else found
+    for begins, ends in reversed(_promising_spans(schedule, now, ran_before)):
+        run = _run_before_last(schedule, parsed, ends, least)
+        if run is not None and run > begins:
+            return run
+    return None
 
 
 def late_from(
-    schedule: Schedule, parsed: CronSchedule, newest: datetime, now: datetime, least: timedelta
+    schedule: Schedule,
+    parsed: CronSchedule,
+    newest: datetime,
+    now: datetime,
+    least: timedelta,
+    ran_before: RanBefore,
 ) -> datetime | None:
     """When a copy that was started at `newest` is first older than promised, before or after `now`; None for never.
 
     One run may fail to make a copy: from the second run after the newest copy on, that is older than promised.
     """
-    begins, base = _promises_from(schedule, now), base_time(schedule)
-    if begins is None or base is None:
-        return None
-    after = max(newest, begins)
+    spans = _promising_spans(schedule, now, ran_before)
+    for begins, ends in spans:
+        late = _second_run_after(schedule, parsed, max(newest, begins), least)
+        if late is None or late <= ends or (begins, ends) == spans[-1]:
+            return late
+    return None
+
+
+def _second_run_after(schedule: Schedule, parsed: CronSchedule, after: datetime, least: timedelta) -> datetime | None:
     if (every := parsed.every) is not None:
-        return base + ((after - base) // every + 1) * every + max(2 * every, least)
+        base = base_time(schedule)
+        return None if base is None else base + ((after - base) // every + 1) * every + max(2 * every, least)
     missed = parsed.next(after)
     following = parsed.next(missed) if missed is not None else None
     return None if missed is None or following is None else max(following, missed + least)
@@ -163,16 +182,25 @@ def _run_before_last(schedule: Schedule, parsed: CronSchedule, now: datetime, le
         until = min(now - 2 * parsed.every, now - least)
         return None if base is None else base + (until - base) // parsed.every * parsed.every
     last = parsed.previous(now)
-    found = parsed.previous(last) if last is not None else None
-    return parsed.previous(now - least) if found is not None and found > now - least else found
+    before = parsed.previous(last) if last is not None else None
+    return parsed.previous(now - least) if before is not None and before > now - least else before
 
 
-def _promises_from(schedule: Schedule, now: datetime) -> datetime | None:
-    """When it was created, last unpaused as far as the API server knows, or last skipped; None where nothing tells.
+def _promising_spans(schedule: Schedule, now: datetime, ran_before: RanBefore) -> list[tuple[datetime, datetime]]:
+    """The stretches in which it is known to have run, oldest first, the last of them up to now; none where it is open.
 
-    A moment that is yet to come, by a clock that is wrong, takes back no promise.
+    They begin when it was created, unpaused as far as the API server knows, and skipped. A moment that is yet to come,
+    by a clock that is wrong, takes back no promise.
     """
-    written = schedule.paused_field_set
+    if schedule.created is None:
+        return []
+    written, skipped = schedule.paused_field_set, schedule.status.last_skipped
     unpaused = None if schedule.spec.paused or written is None else written.time
-    again = [at for at in (unpaused, schedule.status.last_skipped) if at is not None and at <= now]
-    return None if schedule.created is None else max([schedule.created, *again])
+    begins = [schedule.created, *sorted(at for at in {unpaused, skipped} if at is not None and at <= now)]
+    spans = []
+    for begin, again in pairwise(begins):
+        # How long the pause before it was unpaused lasted, nothing tells.
+        end = again if begin == unpaused else ran_before(again)
+        if end is not None:
+            spans.append((begin, end))
+    return [*spans, (max(begins), now)]

@@ -90,6 +90,8 @@ class Finding(msgspec.Struct, frozen=True):
     """The error as Velero or the API server wrote it."""
     group: str = ""
     """The words for a line that gathers several of its rule, where each has words of its own."""
+    times_late: float = 0.0
+    """How many times its promise the copy of a namespace is late: of faults alike the greatest comes first."""
     called: str = ""
     """What a person calls the subject, where its own name says nothing."""
 

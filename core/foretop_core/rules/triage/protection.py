@@ -23,7 +23,7 @@ from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, ScheduleFa
 from foretop_core.rules.facts.server_facts import server_facts
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.schedule_history import began
-from foretop_core.rules.sentences import Key, Text, sentence
+from foretop_core.rules.sentences import Key, Text, roughly, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds, brief
 from foretop_core.rules.triage.schedules import coming_note
@@ -99,7 +99,7 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
     if is_lost:
         blamed = _location(snapshot, row.unavailable)
     had = (
-        sentence(f"Its newest copy{' in reach' if lost is not None else ''} is from ", newest.started)
+        sentence(f"Its newest {_kind_of_copy(found)} is from ", newest.started)
         if newest is not None and newest.started is not None
         else "It has no copy"
     )
@@ -108,7 +108,7 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
         _severity(found),
         _ref(snapshot, row),
         since,
-        "no copy, though promised" if newest is None else "newest copy older than promised",
+        _what_late(found),
         sentence(
             had,
             f"; {schedule.name} promises one from ",
@@ -123,7 +123,23 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
         else _late_remedy(found, facts, server.awaited if server.is_silent else ""),
         (snapshot.ref(schedule),),
         blames=blamed,
+        group=_LONG_INCOMPLETE if found.is_long_incomplete else "",
+        times_late=found.times_incomplete,
     )
+
+
+_LONG_INCOMPLETE = "no complete copy for too long"
+
+
+def _what_late(facts: NamespaceFacts) -> Text:
+    if facts.is_long_incomplete and facts.incomplete_for is not None:
+        return sentence("no complete copy for ", roughly(facts.incomplete_for))
+    return "no copy, though promised" if facts.newest_copy is None else "newest copy older than promised"
+
+
+def _kind_of_copy(facts: NamespaceFacts) -> str:
+    whole = "complete " if facts.is_long_incomplete else ""
+    return f"{whole}copy{' in reach' if facts.newer_out_of_reach is not None else ''}"
 
 
 def _pause_note(facts: ScheduleFacts) -> Text:
@@ -180,13 +196,15 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
         _severity(facts),
         _ref(snapshot, row),
         None,
-        "has only partial copies",
+        _what_late(facts) if facts.is_long_incomplete else "has only partial copies",
         f"{_none_complete(copies.partial, where)}: {newest.name if newest else 'the newest'}{left_out}.",
         _way_to_all(row),
         (
             *((snapshot.ref(newest),) if newest is not None else ()),
             *(snapshot.ref(one.schedule) for one in row.covers),
         ),
+        group=_LONG_INCOMPLETE if facts.is_long_incomplete else "",
+        times_late=facts.times_incomplete,
     )
 
 

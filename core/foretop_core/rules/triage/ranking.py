@@ -29,7 +29,7 @@ class BlastRadius(IntEnum):
 _GRAVEST = {severity: place for place, severity in enumerate(Severity)}
 _LAST = float("inf")
 
-RankKey = tuple[tuple[bool, int, int, float, str, str], ...]
+RankKey = tuple[tuple[bool, int, int, float, float, str, str], ...]
 
 
 def reach(finding: Finding) -> BlastRadius:
@@ -45,8 +45,8 @@ def reach(finding: Finding) -> BlastRadius:
 
 def rank(finding: Finding) -> RankKey:
     """Sorts findings. Severity counts before reach, so that a note about a server stands under every fault; of
-    faults alike the one that strikes more comes first, then the newer one, which is the one to look into. Of those
-    that have no beginning, the one that names the earlier moment.
+    faults alike the one that strikes more comes first, then the namespace that is late by most of its promises, then
+    the newer one, which is the one to look into; of those without a beginning, the one that names the earlier moment.
     What has a cause stands directly under it, and lends the cause its gravity. What is known comes last, unless it
     explains something that is not."""
     above = rank(finding.because) if finding.because is not None else ()
@@ -55,7 +55,7 @@ def rank(finding: Finding) -> RankKey:
     own = f"{finding.code} {sort_key(finding.evidence)}" if is_coming else finding.id
     known = finding.acknowledged is not None and not finding.explains_open
     gravity = _GRAVEST[finding.weight or finding.severity]
-    return *above, (known, gravity, reach(finding), since, finding.context, own)
+    return *above, (known, gravity, reach(finding), -finding.times_late, since, finding.context, own)
 
 
 _MANY = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR, NAMESPACE))
@@ -91,13 +91,13 @@ def ungathered(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def _kind(finding: Finding) -> GroupKey | None:
     """The key that it shares with others; None where it stands for itself."""
-    if finding.subject.kind not in _MANY or not isinstance(finding.what, str):
+    if finding.subject.kind not in _MANY or not (finding.group or isinstance(finding.what, str)):
         return None
     under = finding.because.id if finding.because is not None else ""
     known = finding.acknowledged
     alike = (known.by, known.reason, known.until) if known is not None else None
     kind = "" if finding.group else finding.subject.kind
-    return finding.context, under, finding.code, finding.severity, kind, finding.group or finding.what, alike
+    return finding.context, under, finding.code, finding.severity, kind, finding.group or str(finding.what), alike
 
 
 def _gathered(members: list[Finding]) -> Finding:
@@ -161,15 +161,15 @@ _GAP_EXPLAINED_BY = (
 
 
 _BY_SCHEDULE = frozenset({"namespace-late", "namespace-partial"})
-"""Of a namespace, and told by a finding about the schedule that promises its copies, where there is one. What blames a
-silent server stands under that, as many as are late. That the last copy of a namespace expires is told always: nothing
-that is said of a schedule says it."""
+"""Of a namespace, and told by a finding as grave about the schedule that promises its copies, where there is one. What
+blames a silent server stands under that, as many as are late. That the last copy of a namespace expires is told always:
+nothing that is said of a schedule says it."""
 
 
 def correlated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """A pause of all explains that each of them is paused for long, but not that a last good backup expires meanwhile;
     a server without a pulse explains all that stands still in its namespace."""
-    found = _gaps(_without_members(_by_schedule(list(findings))))
+    found = _by_schedule(_gaps(_without_members(list(findings))))
     return tuple(_told_in("velero-no-pulse", _BY_SILENCE, found))
 
 
@@ -248,8 +248,18 @@ def _of(subjects: list[ObjectRef]) -> str:
 
 def _by_schedule(findings: list[Finding]) -> list[Finding]:
     """A schedule that makes no good backups is told once, and not again for each of its namespaces."""
-    told = {finding.subject for finding in findings if finding.code in ("protection-gap", *_GAP_EXPLAINED_BY)}
-    return [one for one in findings if one.code not in _BY_SCHEDULE or one.blames or told.isdisjoint(one.related)]
+    gravest: dict[ObjectRef, int] = {}
+    for finding in findings:
+        if finding.code in ("protection-gap", *_GAP_EXPLAINED_BY):
+            gravity = _GRAVEST[finding.severity]
+            gravest[finding.subject] = min(gravest.get(finding.subject, gravity), gravity)
+    return [
+        one
+        for one in findings
+        if one.code not in _BY_SCHEDULE
+        or one.blames
+        or all(gravest.get(subject, len(_GRAVEST)) > _GRAVEST[one.severity] for subject in one.related)
+    ]
 
 
 def _gaps(findings: list[Finding]) -> list[Finding]:

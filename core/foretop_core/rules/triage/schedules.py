@@ -13,7 +13,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.collisions import collisions
 from foretop_core.rules.facts.pause_facts import count_unpause
-from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts
+from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts, submitted
 from foretop_core.rules.pauses import (
     PAUSED_BATCH,
     PauseWindow,
@@ -351,7 +351,7 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             evidence = sentence(f"{good.name} is its last good backup and expires at ", expires, ", before the next.")
             yield _gap(snapshot, schedule, good.started, what, evidence, good)
             continue
-        if _last_run_was_good(schedule, good) or (good is not None and _is_being_made(facts)):
+        if _last_run_was_good(schedule, good) or (good is not None and _is_made_in_time(facts, good, limits)):
             continue
         should, made = facts.promised_since(limits.gap), schedule.created
         if should is None or made is None:
@@ -387,13 +387,16 @@ def _last_run_was_good(schedule: Schedule, good: Backup | None) -> bool:
     return good is not None and submitted is not None and good.started is not None and good.started >= submitted
 
 
-def _is_being_made(facts: ScheduleFacts) -> bool:
-    """True if a backup waits or runs, and nothing has gone wrong since the last good one.
+def _is_made_in_time(facts: ScheduleFacts, good: Backup, limits: Thresholds) -> bool:
+    """True if a backup waits or runs that was submitted before the last good one was too old.
 
-    So it is after a pause: that there is no newer one says nothing before this one has ended. A backup that does not
-    come on is told by itself.
+    Nothing went wrong since that; a backup that does not come on is told by itself.
     """
-    return facts.unfinished is not None and not facts.faults_in_a_row
+    run = facts.unfinished
+    if run is None or facts.faults_in_a_row or good.started is None:
+        return False
+    late = facts.late_from(good.started, limits.gap)
+    return late is None or submitted(run) <= late
 
 
 def _expires_first(facts: ScheduleFacts, good: Backup, limits: Thresholds) -> datetime | None:
