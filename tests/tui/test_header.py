@@ -89,39 +89,49 @@ NARROW_REST = ["slots 0/3", "API ●", "Velero ●", "02:41:07Z"]
     ("paused", "wide", "narrow"),
     [
         ([], [], []),
-        (held(5), ["‖ CHG-4711: 5 paused, to resume 04:30"], ["‖ 5 to resume 04:30"]),
-        (held(5, why=""), ["‖ 5 paused, to resume 04:30"], ["‖ 5 to resume 04:30"]),
+        (held(5), ["‖ CHG-4711: 5 paused, to resume 04:30"], ["‖ 5 paused, to resume 04:30"]),
+        (held(5, why=""), ["‖ 5 paused, to resume 04:30"], ["‖ 5 paused, to resume 04:30"]),
         (held(5, until=""), ["‖ CHG-4711: 5 paused"], ["‖ 5 paused"]),
-        (held(5, until="2026-11-16T04:30:00Z"), ["‖ CHG-4711: 5 paused, to resume 16 Nov"], ["‖ 5 to resume 16 Nov"]),
-        ([*held(5), *held(4, window="x")], ["‖ 2 windows, 9 paused, first to resume 04:30"], ["‖ 9, first 04:30"]),
+        (
+            held(5, until="2026-11-16T04:30:00Z"),
+            ["‖ CHG-4711: 5 paused, to resume 16 Nov"],
+            ["‖ 5 paused, to resume 16 Nov"],
+        ),
+        (
+            [*held(5), *held(4, window="x")],
+            ["‖ 2 windows, 9 paused, first to resume 04:30"],
+            ["‖ 9 paused, first to resume 04:30"],
+        ),
         (
             [*held(1, until="2026-11-15T06:15:00Z"), *held(1, until="2026-11-15T05:00:00Z", window="x")],
             ["‖ 2 windows, 2 paused, first to resume 05:00"],
-            ["‖ 2, first 05:00"],
+            ["‖ 2 paused, first to resume 05:00"],
         ),
-        (held(5, until="2026-11-15T02:29:00Z"), ["‖ 5 paused, 12m over"], ["‖ 5, 12m over"]),
+        (held(5, until="2026-11-15T02:29:00Z"), ["‖ 5 paused, 12m past the end"], ["‖ 5 paused, 12m over"]),
     ],
     ids=["none", "window", "no reason", "no end", "another day", "two", "two ends", "over its end"],
 )
 def test_a_pause_window_is_in_the_header_until_somebody_resumes_it(
     paused: list[Any], wide: list[str], narrow: list[str]
 ) -> None:
-    cluster = "prod-eu ▲1" if "over" in "".join(wide) else "prod-eu ●"
+    cluster = "prod-eu ▲1" if "past" in "".join(wide) else "prod-eu ●"
     source = FilledSource([*calm(), *paused])
     assert between(header(source, MIDDLE[0])) == [cluster, "all ns", *wide, *WIDE_REST]
-    assert between(header(source)) == [cluster, "all ns", *narrow, *NARROW_REST]
+    scope = ["all ns"] if len("".join(narrow)) < 15 else []
+    rest = [item for item in NARROW_REST if item != "Velero ●" or "first" not in "".join(narrow)]
+    assert between(header(source)) == [cluster, *scope, *narrow, *rest]
 
 
 def test_what_is_overdue_goes_before_a_window_and_what_a_window_holds_is_not_meant() -> None:
     late = schedule("late", "0 * * * *", last="01:00:03", paused=True)
     source = FilledSource([*calm(), *held(5), late])
     assert "‖ 1 of 7 paused, 1 overdue  ‖ CHG-4711: 5 paused, to resume 04:30" in header(source, LARGE[0])
-    assert "‖ 1/7, 1 overdue  ‖ 5 to resume 04:30" in header(source)
+    assert "‖ 1 overdue  ‖ 5 paused  " in header(source)
     notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T04:30:00Z", PAUSED_BATCH: "ab12cd"}
     missing = schedule("etcd", "0 * * * *", last="01:00:03", paused=True, annotations=notes)
-    assert "‖ 1, 1 due, to resume 04:30" in header(FilledSource([*calm(), missing]))
+    assert "‖ 1 paused, 1 due, to resume 04:30" in header(FilledSource([*calm(), missing]))
     source = FilledSource([*calm(), missing, late])
-    assert "‖ 1 overdue  ‖ 1 to resume 04:30" in header(source), "what a window misses on purpose is not overdue"
+    assert "‖ 1 overdue  ‖ 1 paused  " in header(source), "what a window misses on purpose is not overdue"
     assert "‖ 1 of 3 paused, 1 overdue  ‖ 1 paused, 1 due, to resume 04:30" in header(source, LARGE[0])
     endless = schedule("etcd", "0 * * * *", last="01:00:03", paused=True, annotations={PAUSED_BATCH: "ab12cd"})
     assert "‖ 1 of 2 paused, 1 overdue" in header(FilledSource([*calm(), endless]), LARGE[0])
@@ -134,7 +144,7 @@ def test_an_open_window_stays_beside_an_overdue_pause_and_a_slow_clock(
     monkeypatch.setattr(FilledSource, "skew", lambda _self, _context: timedelta(minutes=3))
     items = set(between(header(FilledSource([*troubled(), *held(38)], (context,)))))
     assert items >= {"‖ 1 overdue", "02:41:07Z"}
-    assert items & {"‖ 38 to resume 04:30", "‖ 38, end 04:30"}
+    assert items & {"‖ 38 paused, to resume 04:30", "‖ 38 paused"}
     assert items & {"local clock 3m slow", "clock 3m slow"}
 
 
@@ -143,16 +153,16 @@ def test_the_slots_stay_beside_an_open_window(context: str) -> None:
     """Who has paused everything waits for them to become free."""
     items = between(header(FilledSource([*troubled(), *held(38)], (context,))))
     assert "slots 3/3" in items
-    assert set(items) & {"‖ 38 to resume 04:30", "‖ 38, end 04:30"}
+    assert set(items) & {"‖ 38 paused, to resume 04:30", "‖ 38 paused"}
 
 
 def test_a_window_that_is_over_is_told_beside_what_is_overdue() -> None:
     late = schedule("late", "0 * * * *", last="01:00:03", paused=True)
     notes = {PAUSED_BY: "maria", PAUSED_UNTIL: "2026-11-15T02:29:00Z", PAUSED_BATCH: "ab12cd"}
     over = schedule("etcd", "0 * * * *", last="00:00:03", paused=True, annotations=notes)
-    assert "‖ 1/3, 1 overdue  ‖ 1, 12m over" in header(FilledSource([*calm(), over, late]))
+    assert "‖ 1 overdue  ‖ 1 paused, 12m over" in header(FilledSource([*calm(), over, late]))
     alone = header(FilledSource([*calm(), over]))
-    assert "‖ 1, 12m over" in alone
+    assert "‖ 1 paused, 12m over" in alone
     assert "overdue" not in alone
 
 
@@ -221,7 +231,7 @@ async def test_a_beat_that_changes_nothing_draws_only_the_clock(monkeypatch: pyt
     ("columns", "items"),
     [
         (120, ["prod-eu ✗5 ▲3", "all ns", "‖ 2 of 6 paused, 1 overdue", "slots ███ 3/3", "API ●", "Velero 1.18 ●"]),
-        (80, ["prod-eu ✗5 ▲3", "all ns", "‖ 2/6, 1 overdue", "slots 3/3", "API ●", "Velero ●"]),
+        (80, ["prod-eu ✗5 ▲3", "‖ 2 paused, 1 overdue", "slots 3/3", "API ●", "Velero ●"]),
         (60, ["prod-eu ✗5 ▲3", "‖ 1 overdue", "slots 3/3", "API ●"]),
         (40, ["prod-eu ✗5 ▲3", "‖ 1 overdue"]),
     ],
@@ -251,7 +261,7 @@ def test_no_item_is_crushed_at_any_width(columns: int, monkeypatch: pytest.Monke
         *("a ✗5 ▲3 · b ✗5 ▲3 · c ✗5 ▲3", "3 clusters ✗15 ▲9", "all ns", "API ●", "Velero 1.18 ●", "Velero ●"),
         *(
             "‖ 6 of 18 paused, 3 overdue",
-            "‖ 6/18, 3 overdue",
+            "‖ 6 paused, 3 overdue",
             "‖ 3 overdue",
             "‖3",
             "slots 3/3 · 3/3 · 3/3",
@@ -261,7 +271,7 @@ def test_no_item_is_crushed_at_any_width(columns: int, monkeypatch: pytest.Monke
     }
     assert items & {"a ✗5 ▲3 · b ✗5 ▲3 · c ✗5 ▲3", "3 clusters ✗15 ▲9"}
     assert items & {"READ-ONLY", "RO"}
-    assert items & {"‖ 6 of 18 paused, 3 overdue", "‖ 6/18, 3 overdue", "‖ 3 overdue", "‖3"}
+    assert items & {"‖ 6 of 18 paused, 3 overdue", "‖ 6 paused, 3 overdue", "‖ 3 overdue", "‖3"}
     assert items & {"02:41:07Z", "02:41:07"}
 
 

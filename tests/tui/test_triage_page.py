@@ -151,7 +151,7 @@ async def test_where_a_paused_schedule_is_overdue_page_and_header_say_so() -> No
     async with screen(FilledSource([location(), late, schedule("good", last="02:00:03")])) as shown:
         assert "paused and overdue" in shown.text
         assert "No problems" not in shown.text
-        assert "‖ 1/2, 1 overdue " in shown.status
+        assert "‖ 1 paused, 1 overdue " in shown.status
 
 
 async def test_a_window_that_should_have_ended_is_in_the_header_though_nothing_is_overdue() -> None:
@@ -159,7 +159,7 @@ async def test_a_window_that_should_have_ended_is_in_the_header_though_nothing_i
     held = schedule("held", cron="0 4 * * *", last="2026-11-14T04:00:03Z", paused=True, annotations=notes)
     async with screen(FilledSource([location(), held, schedule("good", last="02:00:03")])) as shown:
         assert "over, 1 still paused" in shown.text
-        assert "‖ 1, 12m over " in shown.status
+        assert "‖ 1 paused, 12m over " in shown.status
 
 
 def test_a_window_is_told_in_the_second_after_its_end_however_long_a_look_takes() -> None:

@@ -237,7 +237,7 @@ def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
         return ()
     # One that is overdue may be in a window without an end.
     paused = max(without, late)
-    texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused}/{total}, {late} overdue"
+    texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused} paused, {late} overdue"
     brief = f"{mark} {late} overdue"
     return tuple((span(text, Tone.WARN),) for text in (*texts, brief, brief, f"{mark}{late}"))
 
@@ -249,8 +249,9 @@ def _ended(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
         return ()
     mark = StatusGlyph.PAUSED.value
     longest, many = times.short(max(by for by, _ in over)), sum(count for _, count in over)
-    texts = f"{mark} {many} paused, {longest} over", f"{mark} {many}, {longest} over"
-    return tuple((span(text, Tone.WARN),) for text in (*texts, texts[1], texts[1], f"{mark}{many}"))
+    full = f"{mark} {many} paused, {longest} past the end"
+    brief = f"{mark} {many} paused, {longest} over"
+    return tuple((span(text, Tone.WARN),) for text in (full, brief, brief, brief, f"{mark}{many}"))
 
 
 def _windows(state: DashboardState, found: Sequence[tuple[str, PauseSummary]], *, is_counted: bool) -> Forms:
@@ -270,16 +271,15 @@ def _windows(state: DashboardState, found: Sequence[tuple[str, PauseSummary]], *
     due = f", {waits} due" if waits else ""
     # Nothing resumes by itself: `until` would read so.
     end = "" if not until else f"first to resume {until}" if len(held) > 1 else f"to resume {until}"
-    then, brief = (f", {end}", f"{many} {end}") if end else ("", f"{many} paused")
+    then, brief = f", {end}" if end else "", f"{many} paused"
     if len(held) > 1:
-        full, brief = f"{len(held)} windows, {many} paused", f"{many}, first {until}" if end else brief
+        full = f"{len(held)} windows, {brief}"
     else:
         why = cut_end(span(held[0][1].pause.why).text, _REASON)
-        full = f"{f'{why}: ' if why else ''}{many} paused"
-    middle = f"{many}{due}{then}" if due and end else f"{brief}{due}"
+        full = f"{f'{why}: ' if why else ''}{brief}"
     style = style_of(Tone.PAUSED) + BOLD
-    last = f"{many}, end {until}" if end else brief
-    return tuple((Span(f"{mark} {text}", style),) for text in (f"{full}{due}{then}", middle, brief, last, f"{many}"))
+    texts = f"{full}{due}{then}", f"{brief}{due}{then}", f"{brief}{then}", brief, f"{many}"
+    return tuple((Span(f"{mark} {text}", style),) for text in texts)
 
 
 def _end(state: DashboardState, until: datetime, context: str) -> str:
