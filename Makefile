@@ -14,7 +14,7 @@ LOCKED_BEFORE = sed '/^\# $(1):/,$$d' lock.txt | $(PIP) --require-hashes -r /dev
 CORES = $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + $(1))")
 SPREAD = -n $(call CORES,1) --dist worksteal
 
-.PHONY: help demo test test-quick test-demo test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
+.PHONY: help demo test test-quick test-demo test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots rooms tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -46,7 +46,7 @@ demo: $(INSTALLED) ## see foretop at work, without a cluster
 # Every worker would rewrite the assertions of all tests: in a new checkout two processes do it before them.
 REWRITTEN := $(VENV)/.rewritten
 $(REWRITTEN): $(READY)
-	@printf '%s\n' tests/unit "tests/agreement tests/tui tests/wire" | xargs -P 2 -L 1 $(BIN)/python -m pytest --collect-only -qq >/dev/null || true
+	@printf '%s\n' tests/unit "tests/agreement tests/tui tests/wire tests/rooms" | xargs -P 2 -L 1 $(BIN)/python -m pytest --collect-only -qq >/dev/null || true
 	@touch $@
 
 test: compiled $(REWRITTEN) ## the tests that need nothing but Python, without the long sweeps that tour runs
@@ -109,6 +109,9 @@ screenshots: $(READY) ## draw the README's pictures from the demo's scenes
 
 snapshots: $(READY) ## rewrite the pictures and texts that the tests compare the screens with
 	$(BIN)/python -m tests.tui.pictures --snapshots
+
+rooms: compiled  ## without each room and its tests, in a copy of the tree: is the rest whole?
+	$(BIN)/python -m tests.house.rooms
 
 tour: compiled   ## every key in the views and windows at four sizes, by pilot and as bytes, and all sweeps
 	$(BIN)/python -m pytest $(SPREAD) tests/tour

@@ -10,7 +10,7 @@ from importlib.metadata import version
 import click
 
 from foretop.cli import foretop
-from foretop.commands.exit_codes import EXIT_CODES
+from foretop.commands.exit_codes import exit_codes
 from foretop.commands.help_examples import START_EXAMPLES, example_of
 from foretop_core.tables.text.explanations import EXPLANATIONS
 
@@ -40,7 +40,7 @@ def _lines() -> Iterator[str]:
     yield ".SH EXAMPLES"
     yield from _examples(START_EXAMPLES)
     yield ".SH EXIT STATUS"
-    for codes in EXIT_CODES:
+    for codes in exit_codes():
         yield ".TP"
         yield rf"\fB{_plain(', '.join(codes.commands))}\fR"
         yield _plain(codes.line)

@@ -74,8 +74,7 @@ _HOMES = itertools.count()
 
 
 _MOSTLY_WAITING = frozenset(
-    f"test_{name}.py"
-    for name in ("terminal_faults", "terminal", "terminals", "secrets_on_screen", "drill_dialog", "contexts")
+    f"test_{name}.py" for name in ("terminal_faults", "terminal", "terminals", "secrets_on_screen", "contexts")
 )
 
 

@@ -477,7 +477,7 @@ SAME = (
         "tries to jump after each day, and the jump asks the same before it is made: slower, to the same runs",
     ),
     SameProgram(
-        "core/foretop_core/actions/planners/drills.py",
+        "core/foretop_core/rooms/drills/planners.py",
         '"ports": [{"port": 1}],',
         "1 to 2",
         "a service must have a port, and behind the copy nothing listens on any",

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
-from foretop.commands import drill as drill_command
-from foretop_core.actions import drill_run
-from foretop_core.actions.drill_run import DrillRun
+from foretop.rooms.drills import command as drill_command
 from foretop_core.models.kinds import RESTORE
 from foretop_core.models.velero import DRILL_LABEL
-from foretop_core.rules import drills
+from foretop_core.rooms.drills import leftovers as drills
+from foretop_core.rooms.drills import run as drill_run
+from foretop_core.rooms.drills.run import DrillRun
 from tests.real.build import Kit
 from tests.real.cluster import RealCluster
 from tests.real.test_actions import path_of

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from foretop.bindings import WRITE_ACTIONS
 from foretop.dialogs.dialog_registry import _DIALOGS
 from foretop_core.actions.action_catalog import BY_ID
+from tests.rooms import samples
 from tests.tour.seen import (
     Promise,
     Seen,
@@ -204,9 +205,8 @@ ELSEWHERE: Mapping[str, str] = {
     "pod_log": "wants a pod: test_pods_are_watched_while_they_are_shown_and_their_logs_are_read",
     "acknowledged": "wants one that is known: test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again",
     "unacknowledge": "wants one that is known: test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again",
-    "drill": "wants a namespace: test_a_namespace_is_drilled_and_what_was_made_is_deleted_in_four_decisions",
-    "drill-cleanup": "wants what a drill has left: test_what_is_kept_is_a_finding_whose_key_offers_it_object_by_object",
     "sign_in": "wants one who is signed out: test_a_plugin_that_needs_a_person_gets_the_terminal",
+    **{action: why for room in samples("ELSEWHERE") for action, why in room.items()},
 }
 """Actions that no view of the tour's cluster offers, and what presses their keys instead."""
 

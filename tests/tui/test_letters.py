@@ -14,6 +14,7 @@ from textual.dom import DOMNode
 import foretop
 from foretop.bindings import ACTIONS
 from foretop.main_screen.main_screen import MainScreen
+from tests.rooms import samples
 
 _LETTER = re.compile(r"(ctrl\+)?[A-Za-z]|f\d+")
 _SAME: Mapping[str, tuple[str, ...]] = {
@@ -24,7 +25,7 @@ _SAME: Mapping[str, tuple[str, ...]] = {
     "results": ("results", "fetch-results", "fetch-nonadmin-results"),
     "pause": ("pause", "change-pause"),
     "run it now": ("back-up-now", "run-again"),
-    "delete": ("delete-schedule", "delete-backup", "delete-restore", "delete-nab", "delete-nar", "drill-cleanup"),
+    "delete": ("delete-schedule", "delete-backup", "delete-restore", "delete-nab", "delete-nar"),
     "acknowledge": ("acknowledge", "unacknowledge"),
     "primer": ("prime", "take"),
     "only what is wrong": ("faults", "errors_only"),
@@ -32,6 +33,8 @@ _SAME: Mapping[str, tuple[str, ...]] = {
 }
 """What several actions are to a person."""
 _MEANING = {action: meaning for meaning, actions in _SAME.items() for action in actions}
+for _meanings_of_room in samples("MEANINGS"):
+    _MEANING |= _meanings_of_room
 _TWO_MEANINGS: Mapping[str, tuple[set[str], str]] = {
     "a": ({"create-schedule", "decide-storage"}, "add and approve: no page has schedules and storage requests"),
     "m": ({"messages", "leave"}, "the key that opens the messages closes them"),

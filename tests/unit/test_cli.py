@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from foretop.cli import COMMANDS, foretop, run
-from foretop.commands.exit_codes import EXIT_CODES, exit_code_table, exit_codes_of
+from foretop.commands.exit_codes import exit_code_table, exit_codes, exit_codes_of
 from foretop.commands.help_examples import START_EXAMPLES, example_of
 from foretop_core.tables.text.explanations import EXPLANATIONS
 
@@ -419,7 +419,7 @@ def test_the_manual_page_has_every_command_topic_and_exit_code() -> None:
         assert f".SS foretop {name}" in plain
     for explanation in EXPLANATIONS.values():
         assert f".SH {explanation.title.upper()}" in plain
-    for codes in EXIT_CODES:
+    for codes in exit_codes():
         assert codes.line in plain
     assert all(re.match(r"\.(TH|SH|SS|PP|TP|B|nf|fi)\b", line) for line in page.splitlines() if line.startswith("."))
 
@@ -433,7 +433,7 @@ def test_every_help_has_the_exit_codes_of_its_command() -> None:
 
 
 def test_the_manual_has_the_exit_codes() -> None:
-    assert "\n".join(exit_code_table()) in (ROOT / "docs" / "manual.md").read_text()
-    named = {command for codes in EXIT_CODES for command in codes.commands} - {"every command"}
+    assert set(exit_code_table()) <= set((ROOT / "docs" / "manual.md").read_text().splitlines())
+    named = {command for codes in exit_codes() for command in codes.commands} - {"every command"}
     assert {command.split()[0] for command in named} == set(COMMANDS) - {"demo", "completion"}
     assert {command for command in named if " " in command} <= {name for name, _ in every_command()}

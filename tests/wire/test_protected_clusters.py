@@ -29,6 +29,7 @@ from foretop_core.kube.connection.kubeconfig import in_cluster, read_service_acc
 from foretop_demo.access import Rule, User
 from foretop_demo.local_api_server import LocalApiServer
 from tests.examples import sampled
+from tests.rooms import samples
 from tests.wire.action_fixtures import Wire, done, hand_in, pausing, planned, wire
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.command_fixtures import OBJECTS, foretop, held, home
@@ -424,23 +425,13 @@ def test_no_way_to_a_protected_cluster_writes_without_its_name(
     assert held(place.box, "nightly").spec.paused is bool(way.name)
 
 
-@pytest.mark.parametrize("command", [*WRITES, ("drill", "shop"), ("drill", "shop", "--into", "other")])
+@pytest.mark.parametrize("command", [*WRITES, *(command for commands in samples("COMMANDS") for command in commands)])
 def test_no_command_writes_to_production_without_its_name(command: tuple[str, ...], place: Place, wire: Wire) -> None:
     taken(place, "--cluster")
     before = place.box.storage.version
     assert run([*command, "--yes", "--context", "dev", "--cluster", "prod"]) in (2, 3)
     assert changed_by(wire) == []
     assert place.box.storage.version == before
-
-
-def test_a_drill_cleans_nothing_up_in_production_without_its_name(place: Place, wire: Wire) -> None:
-    taken(place, "its own name")
-    label = {"foretop.io/drill": "x"}
-    left = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "left", "labels": label}}
-    place.box.storage.create(place.box.storage.kind("Namespace"), left)
-    assert run(["drill", "shop", "--yes", "--context", "prod"]) in (2, 3)
-    assert changed_by(wire) == []
-    assert place.box.storage.find(place.box.storage.kind("Namespace"), "", "left") is not None
 
 
 @pytest.mark.parametrize("command", [("backup", "logs", "ended"), ("restore", "results", "back")])

@@ -25,7 +25,6 @@ from foretop_core.actions.planners.backups import (
     replan_cancel,
 )
 from foretop_core.actions.planners.downloads import RunFile
-from foretop_core.actions.planners.drills import DrillRequest, plan_cleanup, plan_note
 from foretop_core.actions.planners.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.planners.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.planners.pausing import PauseRequest, plan_pause
@@ -40,12 +39,12 @@ from foretop_core.errors import Unreadable
 from foretop_core.models import Deployment, NonAdmin, from_builtins
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.pauses import OWN_MANAGER
-from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, Severity
 from foretop_demo.local_api_server import LocalApiServer
 from tests.examples import sampled
 from tests.objects import NOW, schedule
+from tests.rooms import samples
 from tests.wire.action_fixtures import (
     Answer,
     Wire,
@@ -84,7 +83,7 @@ WORLD = [
     with_annotation(a_schedule("known"), "foretop.io/acknowledged-schedule-overdue"),
     obj("Restore", "done", {"backupName": "ended"}, status={"phase": "Completed"}),
     obj("Restore", "left", {"backupName": "ended"}, status={"phase": "Completed"}),
-    obj("Backup", "drilled", {"includedNamespaces": ["shop"]}, status=OBJECTS[7]["status"]),
+    obj("Backup", "second", {"includedNamespaces": ["shop"]}, status=OBJECTS[7]["status"]),
     obj("Backup", "spare", {"ttl": "24h0m0s"}, status={**OBJECTS[7]["status"], "expiration": "2026-11-16T02:00:00Z"}),
 ]
 
@@ -116,19 +115,11 @@ def unacknowledging(snapshot: ClusterSnapshot, items: Iterable[Any], now: dateti
     return plan_unacknowledge(snapshot, chosen, overdue(snapshot, chosen), now)
 
 
-DRILLED = DrillRequest("shop", "shop-trial")
-
-
 def extending_a_pause(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
     chosen = list(items)
     paused = frozenset(map(snapshot.ref, chosen))
     longer = PauseRequest("maria", "w1", until=timedelta(hours=2), again=paused, changes_end=True)
     return plan_pause(snapshot, chosen, longer, now)
-
-
-def noting_a_drill(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    """The one write of a drill to an object that was there before."""
-    return plan_note(snapshot, next(iter(items)), DRILLED, DrillOutcome(NOW, timedelta(minutes=4)), now)
 
 
 PLANNERS: list[tuple[Select, Planner]] = [
@@ -145,12 +136,11 @@ PLANNERS: list[tuple[Select, Planner]] = [
     (by_name("ended", "backups"), plan_delete_backup),
     (by_name("gold-2"), lambda s, items, now: plan_edit_schedule(s, items, ScheduleEdit({"schedule": "@daily"}), now)),
     (by_name("spare", "backups"), lambda s, items, now: plan_extend(s, items, NewLifetime(ttl="720h"), now)),
-    (by_name("drilled", "backups"), noting_a_drill),
     (by_name("orders", "nabs"), plan_delete_nab),
     (by_name("orders-back", "nars"), plan_delete_nar),
     (by_name("done", "restores"), plan_delete_restore),
-    (by_name("left", "restores"), lambda s, items, now: plan_cleanup(s.context, items, now)),
     (by_name("ask", "storage_requests"), lambda s, items, now: plan_decide(s, items, "reject", now)),
+    *(write for writes in samples("WRITES") for write in writes),
 ]
 
 

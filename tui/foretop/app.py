@@ -196,14 +196,14 @@ class Dashboard(SerialKeyApp):
             self._source = await self._opened()
             from foretop_core.actions.acknowledgement_file import acknowledgements_of
             from foretop_core.background import beside, keep_running
-            from foretop_core.dashboard.drill_journal import DrillJournal
+            from foretop_core.dashboard.background_reads import BackgroundReads
             from foretop_core.dashboard.state import DashboardState
 
             first = PAGES[self.display_options.page].first_kind
             self._source.start(frozenset({first} if first else ()))
             own = acknowledgements_of(os.environ)
-            drills = DrillJournal(os.environ, waits=False)
-            state = DashboardState(self._source, asyncio.get_running_loop().time, own, drills, beside)
+            reads = BackgroundReads(os.environ, waits=False)
+            state = DashboardState(self._source, asyncio.get_running_loop().time, own, reads, beside)
             self._follow_config(state)
             self.main_screen.attach(state)
         except Exception as problem:

@@ -16,6 +16,7 @@ from foretop.commands.connection import config_of, connection_options
 from foretop.commands.help_examples import START_EXAMPLES
 from foretop.commands.start_dashboard import DisplayFlags, has_terminal, screen_options, watch_clusters
 from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.room_finder import rooms
 
 # Deferred imports: a command loads what it needs, so that --version and completion stay quick.
 
@@ -34,7 +35,6 @@ COMMANDS = {
     "backup": ("foretop.commands.backup", "Create, delete and cancel backups, and read their logs and results."),
     "restore": ("foretop.commands.restore", "Restore from a backup, and read the log and results of a restore."),
     "nab": ("foretop.commands.nonadmin:nab", "Delete non-admin backups, and read their logs and results."),
-    "drill": ("foretop.commands.drill", "Restore a namespace beside it on trial, compare, and delete it again."),
     "nar": ("foretop.commands.nonadmin:nar", "Delete non-admin restores, and read their results."),
     "storage-request": ("foretop.commands.storage_request", "Approve or reject storage requested by tenants."),
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
@@ -48,6 +48,7 @@ COMMANDS = {
     "config": ("foretop.commands.config", "Show, write and explain the configuration file."),
     "completion": ("foretop.commands.completion", "Print the completion script of a shell."),
     "report": ("foretop.commands.report", "Report next runs, queue and findings of a cluster or of a file."),
+    **{name: command for room in rooms("foretop") for name, command in room.COMMANDS.items()},
 }
 """The module of each command, with the name of its function where that is not `command`, and its help in a line."""
 HIDDEN = {REFRESH: "foretop.commands.completion_names"}

@@ -1,4 +1,4 @@
-"""All actions, found in `foretop_core.actions.planners`: nobody keeps a list of them.
+"""All actions, found in `foretop_core.actions.planners` and in the rooms: nobody keeps a list of them.
 
 A record that lacks a part, or has one that another has too, is an error when this is imported.
 """
@@ -13,12 +13,13 @@ from itertools import pairwise
 from foretop_core.actions import planners
 from foretop_core.actions.action_record import ActionRecord, no_planner
 from foretop_core.models.kinds import Kind, RequiredPermission
+from foretop_core.room_finder import room_modules
 
 
 def _found() -> Iterator[ActionRecord]:
-    for module in pkgutil.iter_modules(planners.__path__):
-        held = vars(importlib.import_module(f"{planners.__name__}.{module.name}"))
-        yield from (one for one in held.values() if isinstance(one, ActionRecord))
+    names = (f"{planners.__name__}.{module.name}" for module in pkgutil.iter_modules(planners.__path__))
+    for module in (*map(importlib.import_module, names), *room_modules("foretop_core", "planners")):
+        yield from (value for value in vars(module).values() if isinstance(value, ActionRecord))
 
 
 def check_records(records: Iterable[ActionRecord]) -> tuple[ActionRecord, ...]:

@@ -127,6 +127,11 @@ class ActionRecord(msgspec.Struct, frozen=True):
     """Its planner makes one step for each object, in their order, and what it says of one depends on the others."""
     applies: Applies = _always
     """Beyond the kind: where asking would only be refused, the key is not offered."""
+    tries_copies: str = ""
+    """Why it cannot be asked where namespaces may not be listed; "" for every action but one that tries the newest copy
+    in reach of a namespace, also of a deleted one."""
+    only_with: tuple[str, str] = ("", "")
+    """The code of the finding that must be about the object, and why it cannot be asked of one without it."""
     asked_of: AskedOf = AskedOf.CHOSEN
     page: str = ""
     """The only page that offers it; "" for every page with such objects."""
@@ -141,10 +146,7 @@ class ActionRecord(msgspec.Struct, frozen=True):
     words: tuple[str, ...] = ()
     """What else finds it in the palette."""
     hint: str = ""
-    """The sentence of a finding's pane, `{}` for the object; "" where the action is not a remedy.
-
-    Deleting is one only for what a drill left.
-    """
+    """The sentence of a finding's pane, `{}` for the object; "" where the action is not a remedy."""
     fetches: bool = False
     """It fetches a file and changes nothing: a viewer takes the place of the dialog."""
     dialog: DialogSpec | None = None

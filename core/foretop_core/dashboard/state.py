@@ -12,7 +12,7 @@ from foretop_core.actions.acknowledgement_file import AcknowledgementFile
 from foretop_core.actions.step_builders import owner_warning
 from foretop_core.background import in_thread
 from foretop_core.config.settings import DEFAULT_SETTINGS
-from foretop_core.dashboard.drill_journal import DrillJournal
+from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.errors import let_through
@@ -124,11 +124,11 @@ class DashboardState:
         source: ClusterSession,
         ticks: Callable[[], float],
         own: AcknowledgementFile | None = None,
-        drills: DrillJournal | None = None,
+        reads: BackgroundReads | None = None,
         beside: Beside | None = None,
         thresholds: Thresholds | None = None,
     ) -> None:
-        """`own` and `drills` are what the person at the terminal has acknowledged and drilled.
+        """`own` is what the person at the terminal has acknowledged, `reads` what rooms read of this machine.
 
         `beside` is how long work is kept out of the way of a frame.
         """
@@ -150,7 +150,7 @@ class DashboardState:
         self._about: tuple[int, dict[ObjectRef, list[Finding]]] = (-1, {})
         self._ticks = ticks
         self._own = own
-        self._drills = drills
+        self._reads = reads
         self._beside = beside
         self._undone: tuple[UndoneChange, ...] = ()
         self._known: OwnAcknowledgements = {}
@@ -386,8 +386,8 @@ class DashboardState:
         if self._is_coming_in(context):
             return
         snapshot = self.store.snapshot(context)
-        records = self._drills.records(snapshot) if self._drills is not None else None
-        found = triage(snapshot, now, self.thresholds, drill_records=records)
+        more_rules = self._reads.rules(snapshot) if self._reads is not None else ()
+        found = triage(snapshot, now, self.thresholds, more_rules=more_rules)
         self._context_factories[context].waits = _next_waits(snapshot, now)
         for failure in set(found.failures).difference(self._failed_rules.get(context, ())):
             _log.error("%s", failure)

@@ -16,6 +16,7 @@ from foretop.commands.write_command import WriteCommand
 from foretop.dialogs.confirm_dialog import ConfirmDialog
 from foretop.dialogs.dialog_registry import find_dialogs
 from foretop.dialogs.pause_dialogs import PauseDialog
+from foretop_core import rooms
 from foretop_core.actions import planners
 from foretop_core.actions.action_catalog import RECORDS, check_records, told_rights
 from foretop_core.actions.action_record import ActionRecord, DialogSpec, no_planner
@@ -50,6 +51,7 @@ from tests.objects import nab as a_nab
 from tests.objects import nar as a_nar
 from tests.objects import restore as a_restore
 from tests.objects import schedule as schedule_of
+from tests.rooms import ROOM_ACTIONS
 
 
 def test_every_record_is_whole_and_on_a_key_of_its_own() -> None:
@@ -99,7 +101,8 @@ def test_a_record_that_is_not_whole_or_not_the_only_one_is_named(records: list[A
 
 
 def test_every_record_in_the_planners_is_in_the_catalog() -> None:
-    text = "".join(path.read_text() for path in Path(planners.__path__[0]).glob("*.py"))
+    paths = (*Path(planners.__path__[0]).glob("*.py"), *Path(rooms.__path__[0]).glob("*/planners.py"))
+    text = "".join(path.read_text() for path in paths)
     assert text.count(" = ActionRecord(") == len(RECORDS)
     assert [one.place for one in check_records(reversed(RECORDS))] == [one.place for one in RECORDS]
 
@@ -243,11 +246,11 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
     assert {needed.verb for needed, _, _ in told_rights()} >= {"create", "patch", "delete"}
 
     def ids(name: str) -> set[str]:
-        return {record.id for record in RECORDS if getattr(record, name)}
+        return {record.id for record in RECORDS if getattr(record, name)} - ROOM_ACTIONS
 
     deleting = {"delete-schedule", "delete-backup", "delete-restore", "delete-nab", "delete-nar"}
     reading = {"logs", "nonadmin-logs", "fetch-results", "fetch-nonadmin-results", "resources"}
-    assert ids("dangerous") == deleting | {"cancel-movements", "server-default", "drill", "drill-cleanup"}
+    assert ids("dangerous") == deleting | {"cancel-movements", "server-default"}
     assert ids("many") == deleting | {
         "pause",
         "change-pause",
@@ -260,8 +263,8 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
     }
     assert ids("fetches") == reading
     assert ids("only_in_results") == {"fetch-results", "fetch-nonadmin-results"}
-    assert ids("for_administrators") == {"drill", "drill-cleanup"}
-    everything = {record.id for record in RECORDS}
+    assert ids("for_administrators") == set()
+    everything = {record.id for record in RECORDS} - ROOM_ACTIONS
     assert everything - ids("footer") == {"resources", "server-default"}
 
 

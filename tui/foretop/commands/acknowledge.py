@@ -35,7 +35,7 @@ from foretop_core.actions.planners.acknowledging import (
 from foretop_core.actions.plans import Plan
 from foretop_core.background import in_thread
 from foretop_core.clock import display_zone
-from foretop_core.dashboard.drill_journal import DrillJournal
+from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
@@ -104,8 +104,8 @@ async def _acknowledge(
 
 def findings_in(at: CommandSession) -> tuple[Finding, ...]:
     """The findings in the cluster of a command."""
-    records = DrillJournal(os.environ, waits=True).records(at.snapshot)
-    return triage(at.snapshot, at.now, at.session.thresholds, drill_records=records).findings
+    more_rules = BackgroundReads(os.environ, waits=True).rules(at.snapshot)
+    return triage(at.snapshot, at.now, at.session.thresholds, more_rules=more_rules).findings
 
 
 async def _share(at: CommandSession, found: Sequence[Finding], request: AcknowledgeRequest) -> int:

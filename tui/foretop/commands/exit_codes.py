@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 import msgspec
+
+from foretop_core.room_finder import room_modules
 
 
 class ExitCodes(msgspec.Struct, frozen=True):
@@ -18,72 +21,74 @@ class ExitCodes(msgspec.Struct, frozen=True):
         return "; ".join(f"{code} {meaning}" for code, meaning in self.meanings.items())
 
 
-_ALWAYS = {2: "bad usage or input, or nothing could be read"}
+ALWAYS = {2: "bad usage or input, or nothing could be read"}
 _UNSURE = {3: "a server or a run cannot be foreseen"}
-_REFUSED = {3: "refused: read-only, permissions or state"}
+REFUSED = {3: "refused: read-only, permissions or state"}
 _NO_FILE = {3: "its files cannot be had"}
 _RUNS = ("backup", "restore", "nab", "nar")
 
-EXIT_CODES = (
+_OF_THE_CORE = (
     ExitCodes(
         ("report",),
         {
             0: "no problems",
             1: "findings of severity error (with --acknowledged, open ones only), or an unreadable object",
-            **_ALWAYS,
+            **ALWAYS,
             3: "no such findings, but not everything was visible",
         },
     ),
     ExitCodes(
-        ("upgrade-check",), {0: "nothing changes", 1: "something changes", **_ALWAYS, 3: "not everything was visible"}
+        ("upgrade-check",), {0: "nothing changes", 1: "something changes", **ALWAYS, 3: "not everything was visible"}
     ),
     ExitCodes(
         ("forecast",),
         {
             0: "all runs are made, and the window is free",
             1: "a run will be lost, or the window is not free",
-            **_ALWAYS,
+            **ALWAYS,
             **_UNSURE,
         },
     ),
-    ExitCodes(
-        ("whatif",), {0: "no run would be lost", 1: "a run would be lost after the change", **_ALWAYS, **_UNSURE}
-    ),
+    ExitCodes(("whatif",), {0: "no run would be lost", 1: "a run would be lost after the change", **ALWAYS, **_UNSURE}),
     ExitCodes(
         ("doctor",), {0: "all there", 1: "something is missing or not allowed", 2: "bad usage, or no connection"}
     ),
     ExitCodes(
         ("get", "describe", "next", "primer", "watch", "handover", "journal"),
-        {0: "printed", 1: "printed, but a cluster, an object or a part is missing", **_ALWAYS},
+        {0: "printed", 1: "printed, but a cluster, an object or a part is missing", **ALWAYS},
     ),
-    ExitCodes(("config",), {0: "printed or written", 1: "printed; the configuration has mistakes", **_ALWAYS}),
+    ExitCodes(("config",), {0: "printed or written", 1: "printed; the configuration has mistakes", **ALWAYS}),
     ExitCodes(
         tuple(f"{run} logs" for run in _RUNS[:-1]),
-        {0: "the whole log", 1: "a part of it", **_ALWAYS, **_NO_FILE},
+        {0: "the whole log", 1: "a part of it", **ALWAYS, **_NO_FILE},
     ),
-    ExitCodes(tuple(f"{run} results" for run in _RUNS), {0: "printed", **_ALWAYS, **_NO_FILE}),
-    ExitCodes(
-        ("drill",), {0: "all came back, or is deleted", 1: "something did not, or is not", **_ALWAYS, **_REFUSED}
-    ),
+    ExitCodes(tuple(f"{run} results" for run in _RUNS), {0: "printed", **ALWAYS, **_NO_FILE}),
     ExitCodes(
         ("schedule", *_RUNS, "storage-request", "server", "acknowledge", "unacknowledge"),
-        {0: "done", 1: "some failed", **_ALWAYS, **_REFUSED, 4: "the plan changed under way"},
+        {0: "done", 1: "some failed", **ALWAYS, **REFUSED, 4: "the plan changed under way"},
     ),
-    ExitCodes(("every command",), {130: "interrupted"}),
 )
+_OF_ALL = ExitCodes(("every command",), {130: "interrupted"})
+
+
+@cache
+def exit_codes() -> tuple[ExitCodes, ...]:
+    """The rows of the table, those of the rooms included."""
+    rooms = (codes for module in room_modules("foretop", "exit_codes") for codes in module.EXIT_CODES)
+    return (*_OF_THE_CORE, *rooms, _OF_ALL)
 
 
 def exit_codes_of(path: str) -> ExitCodes | None:
     """Finds the codes of a command by its path; a command in a group has the group's, unless it has some of its own."""
-    by_path = {command: codes for codes in EXIT_CODES for command in codes.commands}
+    by_path = {command: codes for codes in exit_codes() for command in codes.commands}
     return by_path.get(path) or by_path.get(path.split()[0])
 
 
 def exit_code_table() -> list[str]:
     """The rows as a table in Markdown."""
-    numbers = sorted({code for codes in EXIT_CODES for code in codes.meanings})
+    numbers = sorted({code for codes in exit_codes() for code in codes.meanings})
     head = ["command", *map(str, numbers)]
     rows = [
-        [", ".join(codes.commands), *(codes.meanings.get(number, "") for number in numbers)] for codes in EXIT_CODES
+        [", ".join(codes.commands), *(codes.meanings.get(number, "") for number in numbers)] for codes in exit_codes()
     ]
     return [f"| {' | '.join(line)} |".replace("|  |", "| |") for line in (head, ["---"] * len(head), *rows)]

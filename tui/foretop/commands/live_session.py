@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
-from foretop_core.dashboard.drill_journal import DrillJournal
+from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
@@ -44,10 +44,10 @@ async def wait_synced(session: Session) -> tuple[list[str], list[ForetopError]]:
 
 
 def dashboard_state(session: Session) -> DashboardState:
-    """The state of a dashboard on this session, with the person's own limits, acknowledgements and drills."""
-    drills = DrillJournal(os.environ, waits=True)
+    """The state of a dashboard on this session, with the person's own limits, acknowledgements and background reads."""
+    reads = BackgroundReads(os.environ, waits=True)
     own = acknowledgements_of(os.environ)
-    return DashboardState(session, time.monotonic, own, drills, thresholds=session.thresholds)
+    return DashboardState(session, time.monotonic, own, reads, thresholds=session.thresholds)
 
 
 async def judged_state(session: Session) -> DashboardState:

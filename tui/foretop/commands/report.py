@@ -21,7 +21,7 @@ from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.background import in_thread
 from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.cron import shown
-from foretop_core.dashboard.drill_journal import DrillJournal
+from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
@@ -105,8 +105,8 @@ def report_snapshots(
 ) -> int:
     """Prints the report on some clusters, and answers with its exit code; `apart` parts off what is acknowledged."""
     now = snapshots[0][1]
-    drills = DrillJournal(os.environ, waits=True)
-    parts = [_on_cluster(snapshot, at, limits, own or {}, drills, apart=apart) for snapshot, at in snapshots]
+    reads = BackgroundReads(os.environ, waits=True)
+    parts = [_on_cluster(snapshot, at, limits, own or {}, reads, apart=apart) for snapshot, at in snapshots]
     found = [judged for _, judged in parts]
     names = ("servers", "schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
     answer = {
@@ -130,12 +130,12 @@ def _on_cluster(
     at: datetime,
     limits: Thresholds | None,
     own: OwnAcknowledgements,
-    drills: DrillJournal,
+    reads: BackgroundReads,
     *,
     apart: bool,
 ) -> tuple[dict[str, list[Item]], Triage]:
     """The report on one cluster; a part that fails is left out, and is a finding instead."""
-    judged = triage(snapshot, at, limits, drill_records=drills.records(snapshot))
+    judged = triage(snapshot, at, limits, more_rules=reads.rules(snapshot))
     failures = list(judged.failures)
     schedules: list[Item] = []
     grace = (limits or Thresholds()).overdue

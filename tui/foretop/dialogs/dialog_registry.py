@@ -20,16 +20,17 @@ from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.planners.downloads import LOGS, NONADMIN_LOGS, RESOURCES
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.room_finder import room_modules
 
 
 def _own_dialogs() -> Iterator[tuple[str, type[ActionDialog]]]:
-    """By their names, the classes of the modules whose names end with dialog or dialogs."""
-    for module in pkgutil.iter_modules(dialogs.__path__):
-        if module.name.endswith(("_dialog", "_dialogs")):
-            held = vars(importlib.import_module(f"{dialogs.__name__}.{module.name}"))
-            yield from (
-                (name, one) for name, one in held.items() if isinstance(one, type) and issubclass(one, ActionDialog)
-            )
+    """By their names, the classes of the rooms, and of the modules whose names end with dialog or dialogs."""
+    names = (name for _, name, _ in pkgutil.iter_modules(dialogs.__path__) if name.endswith(("_dialog", "_dialogs")))
+    modules = (importlib.import_module(f"{dialogs.__name__}.{name}") for name in names)
+    for module in (*modules, *room_modules("foretop", "dialogs")):
+        for name, value in vars(module).items():
+            if isinstance(value, type) and issubclass(value, ActionDialog):
+                yield name, value
 
 
 def class_name(record: ActionRecord) -> str:

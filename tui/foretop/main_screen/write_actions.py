@@ -20,7 +20,6 @@ from foretop.pages.triage_selection import finding_under_cursor, findings_chosen
 from foretop_core.actions.action_catalog import BY_ID, RECORDS
 from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.actions.planners.acknowledging import ACKNOWLEDGE, record_for
-from foretop_core.actions.planners.drills import DRILL, DRILL_CLEANUP, NOT_FOR_TENANTS
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE, PAUSE, UNPAUSE
 from foretop_core.actions.planners.restores import RESTORE_FROM
 from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
@@ -35,7 +34,7 @@ from foretop_core.rules.facts.pause_facts import PauseWindow, pause_windows, win
 from foretop_core.rules.results import Results
 from foretop_core.rules.sentences import names_key
 from foretop_core.rules.triage import ungathered
-from foretop_core.rules.triage.finding import LEFT_OVER, PAUSED_OVERDUE, WINDOW_OPEN, WINDOW_OVERRUN
+from foretop_core.rules.triage.finding import PAUSED_OVERDUE, WINDOW_OPEN, WINDOW_OVERRUN
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.rules.velero_deployment import server
 from foretop_core.tables.resources.findings import key_of
@@ -270,29 +269,23 @@ class WriteActions:
             return "its cluster is not connected"
         if not any(kind.name == key.kind for kind in record.kinds):
             return "it is of another kind"
-        if record is DRILL:
-            return self._why_no_drill(key)
+        if record.tries_copies:
+            return self._why_no_trial(record, key)
         item = state.store.get(key)
         if item is None:
             return "it no longer exists"
         movements = state.store.indexes.movements_by_backup
         why = record.applies(item, lambda: bool(movements.keys(*_label(key))))
-        return why or (self._why_no_cleanup(key) if record is DRILL_CLEANUP else "")
+        code, missing = record.only_with
+        known = ungathered((*state.findings, *state.acknowledged)) if code and not why else ()
+        return why or ("" if any(one.code == code and one.subject == key for one in known) else missing)
 
-    def _why_no_cleanup(self, key: ObjectRef) -> str:
-        """The finding has asked the journal; a label alone proves nothing."""
-        state = self.host.state
-        assert state is not None
-        known = ungathered((*state.findings, *state.acknowledged))
-        proven = any(one.code == LEFT_OVER and one.subject == key for one in known)
-        return "" if proven else "it is not known to be left over from a drill of yours"
-
-    def _why_no_drill(self, key: ObjectRef) -> str:
-        """The reason against a drill of a namespace, which may be deleted: its newest copy decides."""
+    def _why_no_trial(self, record: ActionRecord, key: ObjectRef) -> str:
+        """The reason against trying a copy of a namespace, which may be deleted: its newest copy decides."""
         state = self.host.state
         assert state is not None
         if state.store.snapshot(key.context).namespaces is None:
-            return "; ".join(NOT_FOR_TENANTS)
+            return record.tries_copies
         copy = self._newest_copy(key)
         if copy is None:
             return self._why_no_copy(key)

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop_core.actions.planners.drills import DRILL
+from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.models import BackupRepository
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import (
@@ -145,8 +145,8 @@ def _tried(found: NamespaceProtection, render: RenderContext) -> str:
     if found.restored is not None:
         parts.append(f"last restored {humanize.duration(render.now - found.restored)} ago")
     if not parts and found.copies.total:
-        drill = f"; a drill tries it ({key_name(DRILL.id)})" if found.reachable else ""
-        return f"never, as far as Velero's objects tell{drill}"
+        trials = [f"; a {record.id} tries it ({key_name(record.id)})" for record in RECORDS if record.tries_copies]
+        return "".join(("never, as far as Velero's objects tell", *(trials if found.reachable else ())))
     return "; ".join(parts) or "never"
 
 

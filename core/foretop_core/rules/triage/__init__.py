@@ -7,7 +7,6 @@ from datetime import datetime
 
 import msgspec
 
-from foretop_core.rules.drills import DrillRecord
 from foretop_core.rules.own_failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage.acknowledging import with_acknowledgements
@@ -54,20 +53,18 @@ def triage(
     now: datetime,
     limits: Thresholds | None = None,
     rules: Sequence[Rule] | None = None,
-    drill_records: Sequence[DrillRecord] | None = None,
+    more_rules: Sequence[Rule] = (),
 ) -> Triage:
     """Everything that is wrong in one context now; a rule that fails costs only what it was looking at.
 
-    Without the records of drills it is not judged what drills have left.
+    `more_rules` judge by what was read beside the cluster.
     """
-    from foretop_core.rules.triage.drills import left_over_drills
     from foretop_core.rules.triage.rules import RULES
 
     limits = limits or Thresholds()
     found: list[Finding] = []
     failures: list[Failure] = []
-    about_drills = () if drill_records is None else (left_over_drills(drill_records),)
-    for rule in (*(RULES if rules is None else rules), *about_drills):
+    for rule in (*(RULES if rules is None else rules), *more_rules):
         findings, failed = apply_rule(rule, snapshot, now, limits)
         found += findings
         failures += failed

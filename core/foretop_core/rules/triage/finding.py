@@ -22,7 +22,7 @@ _PLAIN_WORDS = re.compile(r"[\w ./,:'-]*", re.ASCII)
 QUEUE = ""
 """The kind of a finding that is about no object, such as the queue itself."""
 WINDOW_OPEN, WINDOW_OVERRUN = "window-open", "window-overrun"
-PAUSED_OVERDUE, LEFT_OVER = "velero-paused-overdue", "drill-left-over"
+PAUSED_OVERDUE = "velero-paused-overdue"
 """Codes of findings that the screen has keys for."""
 SHOW_PODS, SHOW_QUEUE = Command(":pods", "foretop get pods"), Command(":queue", "foretop get queue")
 WHAT_IF = Key("what_if", "foretop whatif")

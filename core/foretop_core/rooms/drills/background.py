@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.errors import ForetopError
-from foretop_core.rules.drills import DrillRecord, labelled_objects
+from foretop_core.rooms.drills.findings import left_over_drills
+from foretop_core.rooms.drills.leftovers import DrillRecord, labelled_objects
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.triage.guarded import Rule
 
 # Deferred imports: the actions are loaded after the first rows.
 
@@ -28,25 +30,28 @@ class DrillJournal:
         self._next = 0.0
         self._reader: threading.Thread | None = None
 
-    def records(self, snapshot: ClusterSnapshot) -> Sequence[DrillRecord] | None:
-        """As they were read last; None before that, and where nothing in the cluster has the label of a drill.
+    def rules(self, snapshot: ClusterSnapshot) -> tuple[Rule, ...]:
+        """The rule by the records as they were read last; none before that, and where nothing has the label of a drill.
 
         A journal that cannot be read proves nothing.
         """
         if next(labelled_objects(snapshot), None) is None:
-            return None
+            return ()
         if time.monotonic() >= self._next and (self._reader is None or not self._reader.is_alive()):
             self._next = time.monotonic() + _EACH
             self._reader = threading.Thread(target=self._read, name="drill journal", daemon=True)
             self._reader.start()
             if self._waits:
                 self._reader.join()
-        return self._held
+        return (left_over_drills(self._held),) if self._held is not None else ()
 
     def _read(self) -> None:
-        from foretop_core.actions.planners.drills import drill_records
+        from foretop_core.rooms.drills.planners import drill_records
 
         try:
             self._held = drill_records(self._journal.read())
         except ForetopError:
             self._held = ()
+
+
+READ = DrillJournal

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import pytest
 from foretop.dialogs.dialog_parts import OptionCycler
 from foretop.widgets.prompt import Prompt
 from foretop_core.models.velero import DRILL_LABEL
-from foretop_core.rules import drills
+from foretop_core.rooms.drills import leftovers as drills
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import Stand, stand
+from tests.tui.pilot import LARGE
 from tests.tui.test_background_tasks import raises
 from tests.tui.test_pods import command
 from tests.tui.test_protection_page import NO_NAMESPACES
@@ -122,7 +124,7 @@ async def test_what_is_kept_is_a_finding_whose_key_offers_it_object_by_object(
             "left over from a drill", "foretop drill --clean-up legacy-trial", "The drill restored legacy from"
         )
         with monkeypatch.context() as patched:
-            patched.setattr("foretop.dialogs.drill_dialogs.leftovers", raises)
+            patched.setattr("foretop.rooms.drills.dialogs.leftovers", raises)
             await at.shown.press("ctrl+d")
             await at.see("Delete what the drill left", "Internal error in foretop: RuntimeError")
             await at.shown.press("escape")
@@ -199,7 +201,7 @@ async def test_an_answer_that_comes_while_the_dialog_closes_is_dropped(
             await gone.wait()
             return ()
 
-        monkeypatch.setattr("foretop.dialogs.drill_dialogs.quotas_of", answers_late)
+        monkeypatch.setattr("foretop.rooms.drills.dialogs.quotas_of", answers_late)
         await asked(at, "legacy")
         await at.see("Drill legacy")
         label = at.dialog.query_one("#wanted")
@@ -213,3 +215,14 @@ async def test_an_answer_that_comes_while_the_dialog_closes_is_dropped(
         await at.shown.press("escape")
         await at.shown.until(lambda: gone.is_set() and not at.has_dialog)
         assert not at.shown.faults
+
+
+async def test_a_drill_is_not_offered_where_all_copies_are_out_of_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch, size=LARGE) as at:
+        await at.shown.press("9", "slash", *"media", "enter")
+        await at.see("All its copies are in a storage location")
+        assert not re.search("D drill|a drill tries it", at.shown.text)
+        await at.shown.press("D")
+        assert at.shown.app.told[-1][1].startswith("Drill: all its copies are in ")

@@ -15,16 +15,16 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from foretop_core.actions import drill_run
-from foretop_core.actions.drill_run import DrillRun, delete_made, leftovers, plan_deletion, require_journal
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, JournalEntry
-from foretop_core.actions.planners.drills import DrillRequest, MadeObject, plan_cleanup, plan_drill
 from foretop_core.actions.plans import Plan
 from foretop_core.errors import ForetopError
 from foretop_core.models import Restore, from_builtins
 from foretop_core.models.velero import DRILL_LABEL
-from foretop_core.rules.drills import KindCount
+from foretop_core.rooms.drills import run as drill_run
+from foretop_core.rooms.drills.leftovers import KindCount
+from foretop_core.rooms.drills.planners import DrillRequest, MadeObject, plan_cleanup, plan_drill
+from foretop_core.rooms.drills.run import DrillRun, delete_made, leftovers, plan_deletion, require_journal
 from foretop_core.rules.protection.copies import DrillOutcome, drills_of
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_demo.access import Rule, User

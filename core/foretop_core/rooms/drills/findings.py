@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from foretop_core.models.kinds import NAMESPACE
-from foretop_core.rules import humanize
-from foretop_core.rules.drills import (
+from foretop_core.rooms.drills.leftovers import (
     DrillRecord,
     LeftDrill,
     LeftObject,
     labelled_objects,
     left_drills,
 )
+from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Key, Text, join_sentences, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import LEFT_OVER, Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 from foretop_core.rules.triage.guarded import Rule
 
-UNPROVEN = "drill-unproven"
+LEFT_OVER, UNPROVEN = "drill-left-over", "drill-unproven"
 
 
 def left_over_drills(records: Sequence[DrillRecord]) -> Rule:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from foretop_core.errors import Unreadable
-from foretop_core.rules.drills import compared, ended_jobs, read_resource_list, read_restored_list
+from foretop_core.rooms.drills.leftovers import compared, ended_jobs, read_resource_list, read_restored_list
 
 _KINDS = ("ConfigMap", "Deployment")
 _BACKUP = json.dumps(

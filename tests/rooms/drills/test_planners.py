@@ -12,9 +12,16 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from foretop_core.actions.drill_run import DrillResult, ResourceQuota, prevention, quota_sentence
+from foretop.bindings import ACTIONS, footer_order
 from foretop_core.actions.guard import ActionRefused
-from foretop_core.actions.planners.drills import (
+from foretop_core.errors import BadInput
+from foretop_core.models import Namespace, Resource
+from foretop_core.models.velero import DRILL_LABEL
+from foretop_core.models.wire import Metadata
+from foretop_core.rooms.drills.leftovers import DrillReport
+from foretop_core.rooms.drills.planners import (
+    DRILL,
+    DRILL_CLEANUP,
     DrillRequest,
     drill_name,
     drill_source,
@@ -23,11 +30,7 @@ from foretop_core.actions.planners.drills import (
     plan_later_cleanup,
     plan_note,
 )
-from foretop_core.errors import BadInput
-from foretop_core.models import Namespace, Resource
-from foretop_core.models.velero import DRILL_LABEL
-from foretop_core.models.wire import Metadata
-from foretop_core.rules.drills import DrillReport
+from foretop_core.rooms.drills.run import DrillResult, ResourceQuota, prevention, quota_sentence
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome
 from foretop_core.rules.snapshot import QUEUE_FIELD, ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, backup, location, nab, restore
@@ -255,3 +258,17 @@ def test_the_quotas_of_the_copy_are_named_with_what_they_count() -> None:
         "shop-trial got a quota that may have prevented it: "
         "small (pods 2 of 2, services 0 of 1) and new (not counted yet)"
     )
+
+
+def test_both_actions_ask_for_the_name_and_are_for_administrators_alone() -> None:
+    """Whoever changes this changes what an operator at night can do with one key."""
+    for record in (DRILL, DRILL_CLEANUP):
+        assert record.dangerous
+        assert record.for_administrators
+        assert not record.many
+
+
+def test_the_drill_is_offered_early_and_its_clean_up_with_what_deletes() -> None:
+    order = [action.id for action in footer_order(ACTIONS)]
+    assert order.index("decide-storage") < order.index("drill") < order.index("filter")
+    assert order.index("delete-nar") < order.index("drill-cleanup") < order.index("results")

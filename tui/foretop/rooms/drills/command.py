@@ -24,17 +24,12 @@ from foretop.commands.write_command import (
     run_async,
     verb_of,
 )
-from foretop_core.actions.drill_run import (
-    DrillResult,
-    DrillRun,
-    delete_made,
-    leftovers,
-    plan_deletion,
-    quota_sentence,
-    quotas_of,
-    require_journal,
-)
-from foretop_core.actions.planners.drills import (
+from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAMESPACE, REPOSITORY, RESTORE, SCHEDULE, STORAGE
+from foretop_core.rooms.drills.leftovers import DrillReport, LeftDrill
+from foretop_core.rooms.drills.planners import (
     DRILL,
     LONGEST_LIMIT,
     USUAL_LIMIT,
@@ -45,12 +40,17 @@ from foretop_core.actions.planners.drills import (
     plan_drill,
     plan_later_cleanup,
 )
-from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.errors import BadInput, ForetopError
-from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAMESPACE, REPOSITORY, RESTORE, SCHEDULE, STORAGE
+from foretop_core.rooms.drills.run import (
+    DrillResult,
+    DrillRun,
+    delete_made,
+    leftovers,
+    plan_deletion,
+    quota_sentence,
+    quotas_of,
+    require_journal,
+)
 from foretop_core.rules import humanize
-from foretop_core.rules.drills import DrillReport, LeftDrill
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.tables.text.terminal_text import clean
 

@@ -10,8 +10,8 @@ import pytest
 from foretop_core.models import Namespace, Restore, from_builtins
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.drills import (
+from foretop_core.rooms.drills.findings import left_over_drills
+from foretop_core.rooms.drills.leftovers import (
     GOING_FOR,
     LONGEST_DRILL,
     DrillRecord,
@@ -20,6 +20,7 @@ from foretop_core.rules.drills import (
     left_drills,
     proof_of,
 )
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding, Severity, triage
 from tests.objects import NOW
@@ -109,7 +110,8 @@ def test_a_drill_is_going_while_it_may_still_write_or_its_restore_runs(
 
 
 def findings(*objects: Namespace | Restore, records: tuple[DrillRecord, ...] | None = ()) -> list[Finding]:
-    found = triage(assemble(objects, "prod"), NOW, rules=(), drill_records=records)
+    more_rules = () if records is None else (left_over_drills(records),)
+    found = triage(assemble(objects, "prod"), NOW, rules=(), more_rules=more_rules)
     assert found.failures == ()
     return list(found.findings)
 

@@ -17,12 +17,12 @@ import pytest
 from aiohttp import web
 
 from foretop.cli import run
-from foretop_core.actions import drill_run
 from foretop_core.models.velero import DRILL_LABEL
-from foretop_core.rules import drills
+from foretop_core.rooms.drills import leftovers as drills
+from foretop_core.rooms.drills import run as drill_run
 from foretop_demo.scenarios.scenario_builder import HOME
+from tests.rooms.drills.test_command import Living, living
 from tests.wire.action_fixtures import Wire, wire
-from tests.wire.test_drill import Living, living
 
 __all__ = ["wire"]
 KINDS = ("Namespace", "ConfigMap", "Restore")
@@ -323,5 +323,5 @@ def _cut_off(at: Living, monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("foretop.commands.drill._clean_up", interrupted)
+        patched.setattr("foretop.rooms.drills.command._clean_up", interrupted)
         assert at.drill("shop", "--yes", "--into", INTO) == 130

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
-from foretop_core.actions import drill_run
-from foretop_core.actions.drill_run import DrillRun
 from foretop_core.models.velero import DRILL_LABEL
+from foretop_core.rooms.drills import run as drill_run
+from foretop_core.rooms.drills.run import DrillRun
 from foretop_core.rules.protection.copies import DRILLED
 from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.simulated_cluster import SimulatedCluster
@@ -117,7 +117,7 @@ def test_what_is_restored_rests_and_a_drill_that_was_cut_off_is_cleaned_up_only_
 ) -> None:
     with living(tmp_path) as at:
         with monkeypatch.context() as patched:
-            patched.setattr("foretop.commands.drill._clean_up", _cut_off)
+            patched.setattr("foretop.rooms.drills.command._clean_up", _cut_off)
             assert at.drill("shop", "--yes", "--with-secrets", "--into", "shop-trial") == 130
         assert (
             "namespace shop-trial, configmap shop-trial and restore shop-trial: foretop drill --clean-up shop-trial"

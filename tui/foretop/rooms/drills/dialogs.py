@@ -18,7 +18,24 @@ from foretop.dialogs.dialog_parts import NO_TABLE, DialogField, OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt, hint
 from foretop_core.actions.action_record import ActionRecord
-from foretop_core.actions.drill_run import (
+from foretop_core.actions.plan_executor import Outcome
+from foretop_core.actions.plans import Plan, Planner, PlanStep
+from foretop_core.dashboard.action_service import ActionService, TrackedPlan
+from foretop_core.dashboard.plan_table import PlanColumn, PlanTable
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.models import Backup
+from foretop_core.rooms.drills.leftovers import DELETED_IN_ORDER, LeftDrill
+from foretop_core.rooms.drills.planners import (
+    LONGEST_LIMIT,
+    USUAL_LIMIT,
+    DrillRequest,
+    MadeObject,
+    drill_name,
+    drill_source,
+    plan_drill,
+    plan_later_cleanup,
+)
+from foretop_core.rooms.drills.run import (
     DrillResult,
     DrillRun,
     delete_made,
@@ -29,24 +46,7 @@ from foretop_core.actions.drill_run import (
     quotas_of,
     require_journal,
 )
-from foretop_core.actions.plan_executor import Outcome
-from foretop_core.actions.planners.drills import (
-    LONGEST_LIMIT,
-    USUAL_LIMIT,
-    DrillRequest,
-    MadeObject,
-    drill_name,
-    drill_source,
-    plan_drill,
-    plan_later_cleanup,
-)
-from foretop_core.actions.plans import Plan, Planner, PlanStep
-from foretop_core.dashboard.action_service import ActionService, TrackedPlan
-from foretop_core.dashboard.plan_table import PlanColumn, PlanTable
-from foretop_core.errors import BadInput, ForetopError
-from foretop_core.models import Backup
 from foretop_core.rules import humanize
-from foretop_core.rules.drills import DELETED_IN_ORDER, LeftDrill
 from foretop_core.rules.own_failures import failure_line
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import Tone

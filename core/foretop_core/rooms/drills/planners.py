@@ -35,16 +35,17 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import Metadata, ObjectRef
+from foretop_core.rooms.drills.findings import LEFT_OVER
+from foretop_core.rooms.drills.leftovers import DRILLED_KINDS, LONGEST_DRILL, SECRETS, DrillRecord
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.cron_dialects import Release
-from foretop_core.rules.drills import DRILLED_KINDS, LONGEST_DRILL, SECRETS, DrillRecord
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_sources
 
 USUAL_LIMIT, LONGEST_LIMIT = 30, int(LONGEST_DRILL.total_seconds()) // 60
 """Minutes that the restore of a drill may take."""
-NOT_FOR_TENANTS = (
+_NOT_FOR_TENANTS = (
     "you are not allowed to list namespaces",
     "a drill is for administrators; a tenant restores in place with a NonAdminRestore",
 )
@@ -105,7 +106,7 @@ def drill_name(namespace: str, now: datetime) -> str:
 def drill_source(snapshot: ClusterSnapshot, namespace: str) -> Backup:
     """The newest good copy of a namespace; raises ActionRefused or BadInput where it cannot be drilled."""
     if snapshot.namespaces is None:
-        raise ActionRefused(f"Cannot drill {namespace}", *NOT_FOR_TENANTS)
+        raise ActionRefused(f"Cannot drill {namespace}", *_NOT_FOR_TENANTS)
     row = snapshot.protection.row(namespace)
     newest = row.copies.usable if row is not None else None
     if newest is None:
@@ -315,6 +316,7 @@ DRILL = ActionRecord(
     plan_drill,
     reads=(RequiredPermission("list", CONFIG_MAP), RequiredPermission("list", RESOURCE_QUOTA), *URL_OF_A_FILE),
     dangerous=True,
+    tries_copies="; ".join(_NOT_FOR_TENANTS),
     short="drill",
     footer=EARLY,
     words=("try", "test", "rehearse"),
@@ -338,6 +340,7 @@ DRILL_CLEANUP = ActionRecord(
     reads=(RequiredPermission("list", CONFIG_MAP),),
     dangerous=True,
     applies=_is_of_drill,
+    only_with=(LEFT_OVER, "it is not known to be left over from a drill of yours"),
     short="delete",
     footer=LATE,
     hint="delete what its drill left",

@@ -14,14 +14,6 @@ from msgspec.structs import replace
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result
 from foretop_core.actions.planners.downloads import RunFile
-from foretop_core.actions.planners.drills import (
-    DrillRequest,
-    MadeObject,
-    drill_records,
-    find_backup,
-    plan_cleanup,
-    plan_note,
-)
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
 from foretop_core.actions.run_files import run_file
 from foretop_core.errors import ForetopError
@@ -32,8 +24,7 @@ from foretop_core.models import Backup, Resource, Restore, decode
 from foretop_core.models.kinds import CONFIG_MAP, RESOURCE_QUOTA, kind_of_ref
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import Metadata, ObjectRef
-from foretop_core.rules import humanize
-from foretop_core.rules.drills import (
+from foretop_core.rooms.drills.leftovers import (
     DELETED_IN_ORDER,
     JOBS,
     DrillRecord,
@@ -50,6 +41,15 @@ from foretop_core.rules.drills import (
     read_resource_list,
     read_restored_list,
 )
+from foretop_core.rooms.drills.planners import (
+    DrillRequest,
+    MadeObject,
+    drill_records,
+    find_backup,
+    plan_cleanup,
+    plan_note,
+)
+from foretop_core.rules import humanize
 from foretop_core.rules.phases import ENDED
 from foretop_core.rules.protection.copies import DrillOutcome
 from foretop_core.rules.schedule_history import run_length

@@ -1,0 +1,87 @@
+"""`python -m tests.house.rooms [ROOM…]`: deletes each room with its tests in a copy of the tree, and runs what is left.
+
+With `--collect` the checks are left out, and the tests are only collected.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from foretop_core.room_finder import rooms
+
+_ROOT = Path(__file__).parents[2]
+_BIN = Path(sys.executable).parent
+_LEFT_OUT = (".git", ".venv", "build", "dist", "__pycache__", ".mypy_cache", ".ruff_cache", ".import_linter_cache")
+_DOCUMENTS = ("docs/manual.md", "README.md", "CONTRIBUTING.md")
+_CHECKS = (
+    ("ruff", "format", "--check", "."),
+    ("ruff", "check", "."),
+    ("mypy",),
+    ("lint-imports", "--no-cache"),
+)
+
+
+def main(arguments: list[str]) -> int:
+    names = [argument for argument in arguments if not argument.startswith("-")]
+    for room in names or [module.__name__.rpartition(".")[2] for module in rooms("foretop_core")]:
+        with TemporaryDirectory(prefix=f"without-{room}-") as folder:
+            tree = Path(folder) / "tree"
+            shutil.copytree(_ROOT, tree, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+            for path in remove(tree, room):
+                print(f"{room}: removed {path.relative_to(tree)}")
+            if code := _run_what_is_left(tree, collect="--collect" in arguments):
+                print(f"{room} is no room: the rest fails without it", file=sys.stderr)
+                return code
+    return 0
+
+
+def remove(tree: Path, room: str) -> Iterator[Path]:
+    """Deletes a room, its tests, and the lines of the documents that show its commands."""
+    commands = _commands(tree, room)
+    for folder in (tree / "core/foretop_core/rooms", tree / "tui/foretop/rooms", tree / "tests/rooms"):
+        if (folder / room).is_dir():
+            shutil.rmtree(folder / room)
+            yield folder / room
+    # A real API server and a real Velero have fixtures of their own: the room's tests stand among the others there.
+    for path in (*(tree / "tests/real").glob("test_*.py"), *(tree / "tests/velero").glob("test_*.py")):
+        if re.search(rf"\brooms\.{room}\b|\"(?:{'|'.join(commands)})\"", path.read_text(encoding="utf-8")):
+            path.unlink()
+            yield path
+    shown = re.compile(rf"foretop (?:{'|'.join(commands)})\b") if commands else None
+    for path in (tree / name for name in _DOCUMENTS):
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        kept = [line for line in lines if shown is None or not shown.search(line)]
+        path.write_text("".join(kept), encoding="utf-8")
+
+
+def _commands(tree: Path, room: str) -> list[str]:
+    card = tree / "tui/foretop/rooms" / room / "__init__.py"
+    return re.findall(r'^    "([a-z-]+)": \(', card.read_text(encoding="utf-8"), re.MULTILINE) if card.exists() else []
+
+
+def _run_what_is_left(tree: Path, *, collect: bool) -> int:
+    """Writes the tables and pictures anew, and runs the checks and all tests; the first code that is not 0."""
+    arguments = ("--collect-only", "-qq") if collect else ("-n", "2", "-m", "not sweep")
+    tests = ("python", "-m", "pytest", *arguments)
+    pictures = () if collect else (("python", "-m", "tests.tui.pictures", "--snapshots"),)
+    steps = (("python", "-m", "tests.write_tables"), *pictures, *(() if collect else _CHECKS), tests)
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tree / "core"), str(tree / "tui")))}
+    for step in steps:
+        # The copy comes before what is installed, and has no interpreter of its own.
+        program = [sys.executable, *step[1:]] if step[0] == "python" else [f"{_BIN / step[0]}", *step[1:]]
+        done = subprocess.run(program, cwd=tree, env=environ, check=False, capture_output=collect, text=True)
+        if done.returncode:
+            print(f"{' '.join(step)} failed\n{done.stdout or ''}{done.stderr or ''}"[-4000:], file=sys.stderr)
+            return done.returncode
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,25 @@
+"""Tests of the rooms, a folder for each. What other tests compare for all features, a room adds in its `samples`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+from foretop_core.actions.action_record import ActionRecord
+from foretop_core.room_finder import room_modules
+
+ROOM_ACTIONS = frozenset(
+    record.id
+    for module in room_modules("foretop_core", "planners")
+    for record in vars(module).values()
+    if isinstance(record, ActionRecord)
+)
+"""The ids of the actions of all rooms."""
+
+
+def samples(name: str) -> list[Any]:
+    """The values that the rooms have under this name, one for each room that has it."""
+    folders = (f"{__name__}.{folder.name}.samples" for folder in pkgutil.iter_modules(__path__) if folder.ispkg)
+    modules = [importlib.import_module(folder) for folder in folders]
+    return [value for module in modules if (value := getattr(module, name, None)) is not None]

@@ -1,0 +1,1 @@
+"""The screens and commands of the rooms, a folder for each."""
