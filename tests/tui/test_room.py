@@ -14,18 +14,20 @@ from foretop.panes.run_chart_pane import run_chart_lines
 from foretop.widgets.column_layout import LONG_NAME, NAME, arrange
 from foretop.widgets.paragraphs import Line, Paragraph, span, wrap
 from foretop.widgets.styles import style_of, to_ascii
+from foretop.widgets.table_strips import section_strip
 from foretop_core.clock import ManualClock
+from foretop_core.dashboard.table_models import SectionRow
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.pages import TABS
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContextFactory
-from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.schedules import SchedulesView
 from tests.examples import sampled
 from tests.objects import NOW, backup, schedule
 from tests.tui.fake_source import FilledSource, calm
-from tests.tui.pilot import LARGE, MIDDLE, TINY, screen
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, TINY, screen
 from tests.tui.test_scenes import objects_of
 
 _AT_40 = 36
@@ -288,3 +290,21 @@ def test_a_text_of_one_line_is_shown_whole_where_there_is_room() -> None:
         "         client: exec format error",
     ]
     assert len(wrap([*others, raw], 34)) == 2, "a text that scrolls has it in one line"
+
+
+async def test_a_long_name_in_the_title_of_the_pane_leaves_its_state_there() -> None:
+    name = f"before-upgrade-{'x' * 60}-20261115023000"
+    async with screen(FilledSource([*calm(), backup(name, "Failed")]), SMALL) as shown:
+        await shown.press("7", "slash", *"before-upgrade", "enter")
+        rule = next(line for line in shown.lines if line.startswith("─ before-upgrade"))
+        assert re.fullmatch(r"─ before-upgrade-x+….*20261115023000 ✗ ─* 1 of 2 ─", rule), rule
+
+
+def test_the_head_of_a_section_yields_the_name_of_its_cluster_before_its_words() -> None:
+    context = "arn:aws:eks:eu-west-1:123456789012:cluster/production"
+    words = "3 of 3 slots, the next is free about 02:30:17; IN, AT: end"
+    row = SectionRow(ObjectRef("", "", "", ""), StatusGlyph.UNSET, (), f"RUNNING {context}", words)
+    text = section_strip(row, 80, ascii=False).text
+    assert text.startswith(" RUNNING arn:")
+    assert text.rstrip().endswith("IN, AT: end")
+    assert "…" in section_strip(row, 40, ascii=False).text[16:]

@@ -52,12 +52,12 @@ _COUNTED = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.PAUSED, StatusGlyp
 """What is not good, the worst first."""
 
 
-_PANE, _HIGH_PANE, _MOST_PANE = 6, 10, 14
+_PANE, _HIGH_PANE, _MOST_PANE = 6, 10, 18
 """Lines of the pane below a table, as in the style sheet, and at most."""
 _HEAD = 2
 """Lines of the table that are no rows: its titles, and one that is free below the last row."""
-_FEWER = 2
-"""So many fewer rows than half of the table has give that half to the pane, and one more does not take it back."""
+_SPARE = 2
+"""Rows that stay free when the pane gets or gives lines, so that one more or less does not move the border again."""
 
 
 _OF_ROWS = frozenset({"mark", "mark_range", "mark_all", "wide", "sort_before", "sort_after", "sort_selected", "faults"})
@@ -275,22 +275,22 @@ class TablePage(FilterablePage):
     def _share_lines(self) -> None:
         """Gives the pane the lines that few rows leave free, whatever row the cursor is on and whatever is filtered.
 
-        Where rows come and go the border stands still: half of the table is the pane's while it is not needed.
+        Where rows come and go the border stands still until they need its lines, or leave many free.
         """
         if self.rows is None:
             return
         usual = _HIGH_PANE if self.screen.size.height >= HIGH else _PANE
-        room, total = self.size.height - _HEAD, self.rows.table.total
-        kept = total
+        total, heads = self.rows.table.total, max(0, len(self.rows.lines) - len(self.rows.table))
+        free, lines = self.size.height - _HEAD - total, self._pane_lines or usual
         if not self.spec.pane_grows:
-            half, heads = (room - usual) // 2, max(0, len(self.rows.lines) - len(self.rows.table))
-            kept = half if total + heads <= half - (_FEWER if self._pane_lines is None else 0) else room
-        wanted = min(_MOST_PANE, room - kept)
+            free -= heads
+            free = lines if lines <= free <= lines + _SPARE + 1 else free - _SPARE
+        wanted = min(_MOST_PANE, free)
         is_usual = self.is_framed or not total or self.screen.size.height < LOW or wanted <= usual
-        lines = None if is_usual else wanted
-        if lines != self._pane_lines:
-            # None takes the height of the style sheet; a rule that is only cleared lays nothing out.
-            self._pane_lines = self._pane_box.styles.height = lines
+        # None takes the height of the style sheet; a rule that is only cleared lays nothing out.
+        height = None if is_usual else wanted
+        if height != self._pane_lines:
+            self._pane_lines = self._pane_box.styles.height = height
 
     _pane_lines: int | None = None
     _pane_key: ObjectRef | None = None

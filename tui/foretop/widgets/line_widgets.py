@@ -17,7 +17,10 @@ from textual.widget import Widget
 
 from foretop.widgets.paragraphs import Line, Paragraph, Span, wrap
 from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, PLAIN, to_ascii
-from foretop_core.tables.text.terminal_text import cut_end, width
+from foretop_core.tables.text.terminal_text import cut, cut_end, width
+
+_LEAST_NAME = 12
+"""Cells of a name in the line of a frame, before what stands behind it is cut."""
 
 
 def strip_of(line: Line, cells: int, ascii: bool) -> Strip:
@@ -146,7 +149,8 @@ class Divider(StyledLine):
 class FrameLine(Widget):
     """The top or bottom of a frame, or a rule without one: a text at the left and another at the right.
 
-    Textual's own border has one title for a side. Where there is no room for both texts, the left one is cut.
+    Textual's own border has one title for a side. Where there is no room for both texts, the left one is cut: its
+    first piece, which is a name, so that the state behind it stays.
     """
 
     DEFAULT_CSS = "FrameLine { height: 1; width: 1fr; }"
@@ -177,7 +181,11 @@ class FrameLine(Widget):
         spaced = [(Span(" "), *words, Span(" ")) if words else () for words in (left, right)]
         room = self.size.width - len(first) - len(last)
         ending = spaced[1] if line_width(spaced[1]) <= room else ()
-        beginning = cut_line(spaced[0], room - line_width(ending))
+        beginning, left_room = spaced[0], room - line_width(ending)
+        if (beyond := line_width(beginning) - left_room) > 0:
+            space, name, *rest = beginning
+            named = Span(cut(name.text, max(_LEAST_NAME, width(name.text) - beyond)), name.style)
+            beginning = cut_line((space, named, *rest), left_room)
         rule = "─" * (room - line_width(beginning) - line_width(ending))
         pieces = (Span(first, line), *beginning, Span(rule, line), *ending, Span(last, line))
         return strip_of(pieces, self.size.width, self._ascii)

@@ -28,12 +28,14 @@ from foretop_core.dashboard.table_models import GroupHeaderRow, SectionRow
 from foretop_core.tables.engine.drawings import LENGTH, LengthBar
 from foretop_core.tables.engine.view import Column, Row
 from foretop_core.tables.engine.view import pieces as cell_pieces
-from foretop_core.tables.text.terminal_text import pad
+from foretop_core.tables.text.terminal_text import cut, cut_end, pad, width
 
 LEFT = 3
 """Before the first column: the sign of the cursor or of a marked row, the glyph, and a space."""
 UNDER_CURSOR, MARKED = "▌", "▪"
 _CURSOR_BOLD = CURSOR + BOLD
+_LEAST_TITLE = 16
+"""Cells of a section's title, with the name of its cluster, before its words are cut."""
 
 
 class HeaderState(msgspec.Struct, frozen=True):
@@ -126,5 +128,8 @@ def group_strip(row: GroupHeaderRow, how: RowState, cells: int, ascii: bool) -> 
 
 def section_strip(row: SectionRow, cells: int, ascii: bool) -> Strip:
     """`RUNNING 3 of 3 slots, the next is free about 02:30`, across all columns."""
-    pieces = [Segment(f" {to_ascii(row.title, ascii)}", BOLD), Segment(to_ascii(f" {row.words}", ascii), DIM)]
+    room = cells - 2
+    title = cut(row.title, max(_LEAST_TITLE, room - width(row.words)))
+    words = cut_end(row.words, room - width(title))
+    pieces = [Segment(f" {to_ascii(title, ascii)}", BOLD), Segment(to_ascii(f" {words}", ascii), DIM)]
     return Strip(pieces).adjust_cell_length(cells, PLAIN)

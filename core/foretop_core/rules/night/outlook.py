@@ -420,7 +420,7 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
         lines.append(sentence("The night's runs are done about ", _ends(one.night_done), "."))
     if one.done is not None:
         what = humanize.capitalized(done_of_all(one, _MOST_NAMED))
-        lines.append(sentence(f"{what} done about ", estimate(one.done.likely), _nine_in_ten(one.done_by), "."))
+        lines.append(sentence(f"{what} will be done about ", estimate(one.done.likely), _nine_in_ten(one.done_by), "."))
     lines += [line for fate in Fate if fate.reason and (line := _runs_of(one, fate))]
     if one.night.bounded:
         lines.append(f"Too many runs, not all of them played: {_some(one.night.bounded)}.")

@@ -268,9 +268,11 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
         moved = done - before.night_end[0]
         if abs(moved) >= _NOTICED:
             how = "sooner" if moved < timedelta() else "later"
-            what = "the night's runs are" if after.night_done is not None else done_of_all(after, 3)
+            what = "the night's runs" if after.night_done is not None else done_of_all(after, 3)
             yield sentence(
-                f"{humanize.capitalized(what)} done about ", estimate(done), f", {humanize.duration(abs(moved))} {how}."
+                f"{humanize.capitalized(what)} will be done about ",
+                estimate(done),
+                f", {humanize.duration(abs(moved))} {how}.",
             )
 
 
