@@ -33,7 +33,7 @@ from foretop_core.actions.planners.backups import plan_back_up_now
 from foretop_core.actions.planners.pausing import plan_unpause
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.handover import Handover, handover_text
-from foretop_core.dashboard.plan_table import CHOICES, unpause_choices
+from foretop_core.dashboard.plan_table import unpause_choices
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
@@ -284,7 +284,7 @@ class Surfaces:
         found: dict[ObjectRef, dict[Choice, UnpauseDialog]] = {}
         for schedule in self._some([item for item in snapshot.schedules if item.spec.paused]):
             facts = schedule_facts(snapshot, schedule, self.now)
-            table = unpause_choices(facts, self._line, [choice.name for choice in CHOICES])
+            table = unpause_choices(facts, self._line, tuple(Choice), [choice.name for choice in Choice])
             cells = {row[0].text: row[1].text for row in table.rows}
             (by_hand,) = plan_back_up_now(snapshot, [schedule], self.now).steps
             told = {}

@@ -28,8 +28,7 @@ from foretop_core.tables.timeline.time_axis import axis_over
 from foretop_core.tables.timeline.time_axis import labels as axis_labels
 
 GAP = "  "
-CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
-"""In the order in which they are offered."""
+_CHOICES = (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)
 _LEAST_AXIS = timedelta(hours=1)
 _NAME = 24
 _LONGEST_NAME = 40
@@ -312,7 +311,7 @@ _UNPAUSE = (
     PlanColumn("NEXT RUN", 14),
 )
 _CHOICE = (
-    PlanColumn("CHOICE", 22),
+    PlanColumn("CHOICE", 24),
     PlanColumn("BACKUP NOW", 16),
     PlanColumn("NEXT RUN", 15),
     PlanColumn("NEWEST COPY"),
@@ -354,15 +353,19 @@ def _unpause_sentence(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]]) -> tup
     due = [effect for effect in effects if effect.due_since is not None]
     skipped = sum(effect.forecast.skips and not effect.forecast.at_once for effect in due)
     held = len(due) - now - refused - skipped
-    # One that is due in a moment is told to skip as well: by then it may be.
-    soon = sum(effect.due_since is None and _sets_skip(step) for step, effect in unpauses)
-    idle = len(effects) - len(due)
-    also = f", including {soon} that {'is' if soon == 1 else 'are'} due in a moment and set to skip too" if soon else ""
+    idle = [effect.forecast for effect in effects if effect.due_since is None]
+    moved = sum(forecast.moves for forecast in idle)
+    rest_of_idle = sum(forecast.skips for forecast in idle) - moved
+    notes = (
+        f"nothing to skip{f' of {rest_of_idle}' if moved else ''}" if rest_of_idle else "",
+        f"{moved} {'begins its' if moved == 1 else 'begin their'} delay anew" if moved else "",
+    )
+    also = f" ({', '.join(filter(None, notes))})" if any(notes) else ""
     parts = [
         f"{skipped} {'skips' if skipped == 1 else 'skip'} what is due" if skipped else "",
         f"{held} {'follows' if held == 1 else 'follow'} a running backup" if held > 0 else "",
         f"{refused} {'is' if refused == 1 else 'are'} refused" if refused else "",
-        f"{idle} not due{also}" if idle else "",
+        f"{len(idle)} not due{also}" if idle else "",
     ]
     first = (
         f"{humanize.count(now, 'backup')} {'is' if now == 1 else 'are'} created now"
@@ -371,10 +374,6 @@ def _unpause_sentence(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]]) -> tup
     )
     rest = "; ".join(filter(None, parts))
     return Piece(first, Tone.BRIGHT), Piece(f"; {rest}." if rest else ".")
-
-
-def _sets_skip(step: PlanStep) -> bool:
-    return step.write.body["spec"].get("skipImmediately") is True
 
 
 def paused_sentence(facts: ScheduleFacts) -> tuple[Piece, ...]:
@@ -393,9 +392,18 @@ def paused_sentence(facts: ScheduleFacts) -> tuple[Piece, ...]:
     return Piece("‖ ", Tone.PAUSED), Piece(f"Paused{length}{who}{why}{until}{told}")
 
 
-def unpause_choices(facts: ScheduleFacts, lines: Lines, labels: Sequence[str]) -> PlanTable:
-    """A row for each choice of unpausing one schedule, in the order of CHOICES."""
-    effects, line = _effects(facts, lines)
+def offered_choices(schedules: Sequence[ScheduleFacts]) -> tuple[Choice, ...]:
+    """In order; to leave the field alone takes the place of what all of them do by it."""
+    own = {facts.own_choice for facts in schedules}
+    as_set = own.pop() if len(own) == 1 else Choice.LEAVE
+    if as_set is Choice.LEAVE:
+        return _CHOICES
+    return tuple(Choice.LEAVE if choice is as_set else choice for choice in _CHOICES if choice is not Choice.LEAVE)
+
+
+def unpause_choices(facts: ScheduleFacts, lines: Lines, choices: Sequence[Choice], labels: Sequence[str]) -> PlanTable:
+    """A row for each choice of unpausing one schedule."""
+    effects, line = _effects(facts, lines, choices)
     rows = tuple(
         (
             Piece(label),
@@ -408,9 +416,11 @@ def unpause_choices(facts: ScheduleFacts, lines: Lines, labels: Sequence[str]) -
     return PlanTable((), _CHOICE, rows)
 
 
-def choice_axis(facts: ScheduleFacts, lines: Lines, labels: Sequence[str], cells: int) -> list[tuple[Piece, ...]]:
+def choice_axis(
+    facts: ScheduleFacts, lines: Lines, choices: Sequence[Choice], labels: Sequence[str], cells: int
+) -> list[tuple[Piece, ...]]:
     """The choices on one time axis: the wait and the run of a backup now, then the next run; [] where none runs."""
-    effects, line = _effects(facts, lines)
+    effects, line = _effects(facts, lines, choices)
     usual = usual_length(facts.runs) or timedelta()
     drawn = [_stretches(effect, _made_now(effect, line), facts.now, usual) for effect in effects]
     last = max((one.end for each in drawn for one in each), default=None)
@@ -467,9 +477,11 @@ def _stretches(effect: UnpauseEffect, made: QueueItem | None, now: datetime, usu
     return found
 
 
-def _effects(facts: ScheduleFacts, lines: Lines) -> tuple[list[UnpauseEffect], QueueLine | None]:
+def _effects(
+    facts: ScheduleFacts, lines: Lines, choices: Sequence[Choice]
+) -> tuple[list[UnpauseEffect], QueueLine | None]:
     """The effect of each choice, and the queue with the backup that is made at once in it."""
-    effects = [unpause_effect(facts, choice) for choice in CHOICES]
+    effects = [unpause_effect(facts, choice) for choice in choices]
     made = next((effect.made for effect in effects if effect.made is not None), None)
     return effects, lines(facts.snapshot.context, facts.schedule.namespace, [made]) if made is not None else None
 

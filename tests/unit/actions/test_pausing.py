@@ -76,8 +76,6 @@ def test_unpausing_does_what_its_sentence_says(due: bool, field: bool | None, ch
     spec = step.write.body["spec"]
     assert spec["paused"] is False
     wanted = {Choice.SKIP: True, Choice.DO_NOT_SKIP: False, Choice.LEAVE: field}[choice]
-    if choice is Choice.SKIP and not due:
-        wanted = field  # nothing is to be skipped, so the field stays as it is
     assert spec.get("skipImmediately", "left alone") == ("left alone" if wanted is field else wanted)
     assert any("skipImmediately" in change for change in step.changes) is (wanted is not field)
     assert step.write.body["metadata"] == {"resourceVersion": "7"}
@@ -95,6 +93,20 @@ def test_the_sentence_counts_what_was_missed_and_names_the_next_run() -> None:
     assert "due since 01:00:00Z, 2 runs missed" in step.forecast
     assert "next run 03:00:00Z" in step.forecast
     assert step.changes == ("spec.paused true → false", "spec.skipImmediately absent → true")
+
+
+@pytest.mark.parametrize(
+    ("cron", "told"),
+    [
+        ("0 * * * *", "no backup now, none is due, so nothing to skip now; next run 03:00:00Z"),
+        ("@every 2h", "no backup now, none is due, and the skip begins its delay anew; next run 04:41:07Z"),
+    ],
+)
+def test_a_skip_that_was_asked_for_is_written_where_nothing_is_due_too(cron: str, told: str) -> None:
+    paused = schedule(cron=cron, last="02:00:03", paused=True)
+    (step,) = plan_unpause(snapshot_of(paused), [paused], Choice.SKIP, NOW).steps
+    assert step.write.body["spec"] == {"paused": False, "skipImmediately": True}
+    assert step.forecast.startswith(told)
 
 
 def test_an_unknown_server_default_is_reported_as_uncertain() -> None:

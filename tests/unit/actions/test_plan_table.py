@@ -15,6 +15,7 @@ from foretop_core.dashboard.plan_table import (
     PlanColumn,
     PlanTable,
     choice_axis,
+    offered_choices,
     plan_table,
     unpause_choices,
     written,
@@ -34,8 +35,8 @@ UNTIL = NOW + timedelta(hours=2)
 _GAP = timedelta(minutes=30)
 
 
-def snapshot_of(*schedules: Schedule, **more: Any) -> ClusterSnapshot:
-    servers = {"velero": VeleroInfo(skip_immediately=False, concurrency=1)}
+def snapshot_of(*schedules: Schedule, skip_default: bool | None = False, **more: Any) -> ClusterSnapshot:
+    servers = {"velero": VeleroInfo(skip_immediately=skip_default, concurrency=1)}
     return ClusterSnapshot("prod", schedules=schedules, storage=(location(),), servers=servers, **more)
 
 
@@ -200,7 +201,7 @@ def test_unpausing_many_says_for_each_whether_a_backup_starts_now() -> None:
         schedule("calm", last="02:00:03", paused=True),
     )
     skipped = table_of(snapshot_of(calm, due), choice=Choice.SKIP)
-    assert skipped.text == "No backup is created now; 1 skips what is due; 1 not due."
+    assert skipped.text == "No backup is created now; 1 skips what is due; 1 not due (nothing to skip)."
     assert texts(skipped)[0][:4] == ["due", "01:00", "2", "no"]
     run = table_of(snapshot_of(calm, due), choice=Choice.DO_NOT_SKIP)
     assert run.text == "1 backup is created now; 1 not due."
@@ -212,12 +213,31 @@ def test_each_choice_of_unpausing_one_is_a_row() -> None:
     good = backup("due-1", of="due", started="00:00:03", ended="00:01:03")
     item = schedule("due", "0 * * * *", last="00:00:03", paused=True)
     snapshot = snapshot_of(item, backups=(good,))
-    found = unpause_choices(schedule_facts(snapshot, item, NOW), lines_of(snapshot), ("s", "d", "l"))
+    found = unpause_choices(schedule_facts(snapshot, item, NOW), lines_of(snapshot), tuple(Choice), ("s", "d", "l"))
     assert texts(found) == [
         ["s", "no", "03:00 in 18m", "up to 2h59m"],
         ["d", "yes", "03:00 in 18m", "from 02:41"],
         ["l", "yes", "03:00 in 18m", "from 02:41"],
     ]
+
+
+@pytest.mark.parametrize(
+    ("field", "default", "offered"),
+    [
+        (None, False, (Choice.SKIP, Choice.LEAVE)),
+        (False, None, (Choice.SKIP, Choice.LEAVE)),
+        (True, None, (Choice.LEAVE, Choice.DO_NOT_SKIP)),
+        (None, None, (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)),
+        (None, True, (Choice.SKIP, Choice.DO_NOT_SKIP, Choice.LEAVE)),
+    ],
+)
+def test_what_a_schedule_does_by_itself_is_one_row(
+    field: bool | None, default: bool | None, offered: tuple[Choice, ...]
+) -> None:
+    """A server's default to skip cannot be relied on: its releases forget it after one use."""
+    item = schedule("due", "0 * * * *", last="00:00:03", paused=True, skip=field)
+    snapshot = snapshot_of(item, skip_default=default)
+    assert offered_choices([schedule_facts(snapshot, item, NOW)]) == offered
 
 
 def test_the_choices_stand_on_one_axis_with_wait_and_run() -> None:
@@ -229,8 +249,8 @@ def test_the_choices_stand_on_one_axis_with_wait_and_run() -> None:
     busy = backup("a-9", "InProgress", of="a", created="02:40:03", started="02:40:03")
     item = schedule("due", "0 * * * *", last="01:00:03", paused=True)
     snapshot = snapshot_of(item, backups=(*past, busy))
-    drawn = choice_axis(schedule_facts(snapshot, item, NOW), lines_of(snapshot), ("s", "d", "l"), 96)
-    head, skip, run, _ = ("".join(piece.text for piece in one)[26:].rstrip() for one in drawn)
+    drawn = choice_axis(schedule_facts(snapshot, item, NOW), lines_of(snapshot), tuple(Choice), ("s", "d", "l"), 96)
+    head, skip, run, _ = ("".join(piece.text for piece in one)[28:].rstrip() for one in drawn)
     assert head.startswith("now")
     at = head.index("03:00")
     assert skip[:at].strip("│ ┊") == ""
@@ -243,7 +263,7 @@ def test_the_choices_stand_on_one_axis_with_wait_and_run() -> None:
 def test_a_run_that_is_refused_is_a_cross() -> None:
     item = schedule("due", "0 * * * *", last="01:00:03", paused=True)
     refused = msgspec.structs.replace(snapshot_of(item), storage=(location(phase="Unavailable"),))
-    drawn = choice_axis(schedule_facts(refused, item, NOW), lines_of(refused), ("s", "d", "l"), 96)
+    drawn = choice_axis(schedule_facts(refused, item, NOW), lines_of(refused), tuple(Choice), ("s", "d", "l"), 96)
     assert [sum(piece.text == "×" for piece in one) for one in drawn] == [0, 1, 2, 2]
 
 
@@ -282,20 +302,19 @@ def test_what_is_written_counts_the_notes_of_foretop_and_names_all_else() -> Non
 
 
 def test_the_numbers_of_unpausing_add_up_to_the_fields_that_are_set() -> None:
-    """One that falls due in a moment is told to skip as well, and counted as that."""
-    due, soon, calm = (
+    due, soon, calm, often = (
         schedule(name, cron, last=last, paused=True)
         for name, cron, last in (
             ("due", "0 * * * *", "00:00:03"),
             ("soon", f"{NOW.minute + 1} * * * *", f"{NOW.hour:02}:{NOW.minute - 1:02}:03"),
             ("calm", "0 20 * * *", "02:00:03"),
+            ("often", "@every 2h", "02:00:03"),
         )
     )
-    snapshot = snapshot_of(due, soon, calm)
+    snapshot = snapshot_of(due, soon, calm, often)
     plan = plan_unpause(snapshot, snapshot.schedules, Choice.SKIP, NOW)
-    assert sum("skipImmediately" in step.write.body["spec"] for step in plan.steps) == 2
+    assert sum("skipImmediately" in step.write.body["spec"] for step in plan.steps) == 4
     told = table_of(snapshot, choice=Choice.SKIP).text
     assert told == (
-        "No backup is created now; 1 skips what is due; "
-        "2 not due, including 1 that is due in a moment and set to skip too."
+        "No backup is created now; 1 skips what is due; 3 not due (nothing to skip of 2, 1 begins its delay anew)."
     )

@@ -25,10 +25,10 @@ from foretop_core.actions.planners.pausing import PauseRequest, end_as_typed, pl
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.plan_table import (
-    CHOICES,
     PlanColumn,
     PlanTable,
     choice_axis,
+    offered_choices,
     paused_sentence,
     plan_table,
     unpause_choices,
@@ -47,7 +47,7 @@ _LABELS = {
     Choice.DO_NOT_SKIP: "Do not skip",
     Choice.LEAVE: "Its own setting",
 }
-_SEVERAL = (PlanColumn("CHOICE", 16), PlanColumn("WHAT HAPPENS NOW"))
+_SEVERAL = (PlanColumn("CHOICE", 24), PlanColumn("WHAT HAPPENS NOW"))
 _LABEL_CELLS = 8
 
 
@@ -59,13 +59,17 @@ class UnpauseDialog(ActionDialog):
     titles = ("Unpause {}", "Unpause {}")
     _held: tuple[tuple[datetime, tuple[ObjectRef, ...]], tuple[ClusterSnapshot, ...], list[ScheduleFacts]] | None = None
 
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
+        super().__init__(service, record, targets, ascii)
+        self._choices = offered_choices(self._paused())
+
     def fields(self) -> Iterable[Widget]:
-        yield RadioList(len(CHOICES), self.ascii)
+        yield RadioList(len(self._choices), self.ascii)
 
     @property
     def choice(self) -> Choice:
         choices = self.query_one(RadioList)
-        return CHOICES[choices.at] if choices.display else Choice.LEAVE
+        return self._choices[choices.at] if choices.display else Choice.LEAVE
 
     def planner(self) -> Planner:
         return _unpausing(self.choice)
@@ -74,7 +78,7 @@ class UnpauseDialog(ActionDialog):
         """Skipping is offered where something is due; where nothing is, all choices come to the same."""
         choices = self.query_one(RadioList)
         due = any(facts.may_be_due for facts in self._paused())
-        choices.offer(CHOICES.index(Choice.SKIP))
+        choices.offer(0)
         had_focus = choices.has_focus
         choices.display = due
         self.show_fields(due)
@@ -101,7 +105,7 @@ class UnpauseDialog(ActionDialog):
         paused = self._paused()
         said = []
         if len(self.keys) == len(paused) == 1 and self.app.size.width >= WIDE and self.query_one(RadioList).display:
-            drawn = choice_axis(paused[0], self.service.queue_line, _labels(paused[0]), self.cells)
+            drawn = choice_axis(paused[0], self.service.queue_line, self._choices, self._labels(paused), self.cells)
             said += [*map(plan_text.sentence, drawn), *([paragraph("")] if drawn else [])]
         if paused and paused[0].pause is not None and self.targets.window:
             said.append(paragraph(render(pause_note(paused[0].pause), paused[0].now), label="Window"))
@@ -114,17 +118,25 @@ class UnpauseDialog(ActionDialog):
 
     def alternative_plans(self) -> list[Plan]:
         single = len(self.keys) == 1 and self.query_one(RadioList).display
-        others = (choice for choice in CHOICES if choice is not self.choice) if single else ()
+        others = (choice for choice in self._choices if choice is not self.choice) if single else ()
         return [self.service.plan(self.record, _unpausing(choice), self.keys).plan for choice in others]
 
     def update_choices(self) -> None:
         paused = self._paused()
         if len(self.keys) == 1 and paused:
-            table = unpause_choices(paused[0], self.service.queue_line, _labels(paused[0]))
+            table = unpause_choices(paused[0], self.service.queue_line, self._choices, self._labels(paused))
         else:
-            rows = tuple((Piece(_LABELS[one]), Piece(choice_summary(paused, one))) for one in CHOICES)
+            labels = zip(self._choices, self._labels(paused), strict=True)
+            rows = tuple((Piece(label), Piece(choice_summary(paused, choice))) for choice, label in labels)
             table = PlanTable((), _SEVERAL, rows)
         self.query_one(RadioList).show(table)
+
+    def _labels(self, paused: Sequence[ScheduleFacts]) -> list[str]:
+        """To leave the field alone is named by what it comes to, where that is one and known."""
+        own = {facts.own_choice for facts in paused}
+        as_set = own.pop() if len(own) == 1 else Choice.LEAVE
+        left = _LABELS[as_set] if as_set is Choice.LEAVE else f"{_LABELS[as_set]}, as set"
+        return [left if choice is Choice.LEAVE else _LABELS[choice] for choice in self._choices]
 
     def _paused(self) -> list[ScheduleFacts]:
         """Worked out once for each plan: what the choices, the sentence and the notes say is of one moment."""
@@ -275,8 +287,7 @@ def age_after_skip(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[T
 
 def default_note(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[str]:
     """Tells what setting the field costs: a schedule that followed the server's default does not any more."""
-    written = (facts for facts in schedules if choice is not Choice.SKIP or not facts.has_nothing_to_skip)
-    without = sum(facts.schedule.spec.skip_immediately is None for facts in written)
+    without = sum(facts.schedule.spec.skip_immediately is None for facts in schedules)
     if choice is Choice.LEAVE or not without:
         return []
     whose = "It" if len(schedules) == 1 else f"{without} of them"
@@ -298,16 +309,3 @@ def _slots(schedules: Sequence[ScheduleFacts], at_once: int) -> str:
     known = [server.concurrency for server in servers.values()]
     slots = sum(one or 0 for one in known)
     return f", {slots} at a time" if all(known) and slots < at_once else " at once"
-
-
-def _labels(facts: ScheduleFacts) -> list[str]:
-    return [f"{_LABELS[one]}{_field(facts) if one is Choice.LEAVE else ''}" for one in CHOICES]
-
-
-def _field(facts: ScheduleFacts) -> str:
-    """The schedule's own setting: `: skip`, or that of the server."""
-    said = facts.schedule.spec.skip_immediately
-    if said is not None:
-        return f": {'skip' if said else 'no'}"
-    default = facts.snapshot.server(facts.schedule.namespace).skip_immediately
-    return ": unknown" if default is None else f": {'skip' if default else 'no'}"

@@ -218,9 +218,7 @@ def _unpause_step(
     facts = schedule_facts(snapshot, schedule, now)
     spec: dict[str, Any] = {"paused": False}
     held, wanted = schedule.spec.skip_immediately, choice is Choice.SKIP
-    if choice is Choice.SKIP and not held and facts.has_nothing_to_skip:
-        choice = Choice.DO_NOT_SKIP
-    elif choice is not Choice.LEAVE and held is not wanted:
+    if choice is not Choice.LEAVE and held is not wanted:
         spec["skipImmediately"] = wanted
     marks: dict[str, str | None] = {key: None for key in MARKS if schedule.annotation(key)}
     if facts.owed_when_paused(ProtectionLimits().gap):

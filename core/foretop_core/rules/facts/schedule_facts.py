@@ -389,18 +389,12 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         return any(run is None or self.now - run > self.grace for run in runs)
 
     @property
-    def has_nothing_to_skip(self) -> bool:
-        """True if nothing is due, nor will be in a moment, so that skipping changes nothing.
-
-        A constant delay would begin anew with a skip; an expression that never fires is always due.
-        """
-        for one in self.by_reading:
-            parsed = one.reading.parsed
-            if isinstance(parsed, CronError):
-                continue
-            if parsed.every is not None or one.next_run is None or one.next_run - self.now <= GRACE:
-                return False
-        return True
+    def own_choice(self) -> Choice:
+        """What it does with a due run by its own field or the server's default; LEAVE where that is not known."""
+        skips = self.schedule.spec.skip_immediately
+        if skips is None and not self.unpausing(Choice.LEAVE).predictable:
+            return Choice.LEAVE
+        return Choice.SKIP if skips else Choice.DO_NOT_SKIP
 
     @property
     def pausing(self) -> Text:

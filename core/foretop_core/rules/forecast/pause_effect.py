@@ -59,6 +59,8 @@ class UnpauseForecast(msgspec.Struct, frozen=True):
     """The storage hangs and not the server: a backup is created, but does not complete."""
     refusal: str = ""
     """Why Velero refuses every backup that it makes; "" where it does not."""
+    moves: bool = False
+    """Nothing is due, and the skip moves the next run all the same: a constant delay begins anew with it."""
 
 
 def pause(
@@ -146,7 +148,8 @@ def unpause(
     creates = beat is not None and beat.still_works(now)
     lately = " by the new expression" if is_new else f", {_missed_words(missed)}"
     owed = sentence("due since ", since, lately) if due else ""
-    told = _unpause_sentence(skips, owed, held, then)
+    moves = skips and not due and parsed.every is not None
+    told = _unpause_sentence(skips, owed, held, then, moves=moves)
     if not predictable:
         told = sentence(told, ", if the server still has its default (choose skip or do not skip to be sure)")
     if creates and beat is not None:
@@ -156,7 +159,7 @@ def unpause(
     if refusal:
         told = sentence(told, f"; Velero refuses its backups while {refusal}")
     return UnpauseForecast(
-        choice, at_once, skips, following, starts, missed, predictable, told, silence, creates, refusal
+        choice, at_once, skips, following, starts, missed, predictable, told, silence, creates, refusal, moves
     )
 
 
@@ -178,9 +181,10 @@ def _goes_on(backup: Backup, schedule: Schedule) -> bool:
     return mine and backup.status.completion_timestamp is None and backup.phase not in {"FailedValidation", "Deleting"}
 
 
-def _unpause_sentence(skips: bool, owed: Text, held: Backup | None, then: Text) -> Text:
+def _unpause_sentence(skips: bool, owed: Text, held: Backup | None, then: Text, *, moves: bool) -> Text:
     if not owed:
-        return sentence("no backup now, none is due; ", then)
+        skipped = ", and the skip begins its delay anew" if moves else ", so nothing to skip now" if skips else ""
+        return sentence(f"no backup now, none is due{skipped}; ", then)
     if skips:
         return sentence("no backup now, skips the run ", owed, "; ", then)
     if held is not None:
