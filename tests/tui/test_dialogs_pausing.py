@@ -513,6 +513,7 @@ async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated(
         at.before_write = refuse
         await at.send()
         await at.see("2 of 3 done, 1 not.", "mail-30m: failed: a webhook would not have it.", "[ Repeat for the rest ]")
+        assert "…" not in at.shown.text.partition("RESULT")[2].partition("[ Close ]")[0]
         assert not at.shown.table.marked, "marks end when their action is sent"
         assert at.shown.text.count("webhook") == 1
         assert at.shown.app.told[-1][1].startswith("2 of 3 done; not mail-30m: ")

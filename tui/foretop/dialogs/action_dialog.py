@@ -399,7 +399,7 @@ class ActionDialog(DialogFrame):
         return DialogText(
             self.title_line,
             plan_text.place(self.keys, self.cells),
-            table=plan_text.outcome_table(self.reports()),
+            table=plan_text.outcome_table(self.reports(), self.cells),
             lead=tuple(self.outcome()),
         )
 

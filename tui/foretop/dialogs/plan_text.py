@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import NO_TABLE
 from foretop.widgets.line_widgets import line_width
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span, wrap
+from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span, wrap
 from foretop.widgets.styles import BOLD, DIM, style_of_mark
 from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.plans import VERBS, Plan, PlanStep
@@ -36,6 +36,9 @@ _DONE_WORDS = {"patch": "patched", "create": "made", "delete": "deleted"}
 _COPY = "c copy command"
 _GAP = "  "
 _SHORTEST_NAME = 12
+_SHORTEST_RESULT = 16
+_BESIDE_RESULT = 7
+"""Cells beside a result: the sign of its outcome, the gaps and the margins."""
 _MOST_DIFFERENCES = 3
 _WORST_FIRST = (
     StatusGlyph.BROKEN,
@@ -226,23 +229,28 @@ def outcome(told: Sequence[StepReport]) -> list[Paragraph]:
     return [paragraph(head, bold=True), *reasons]
 
 
-def outcome_table(told: Sequence[StepReport]) -> PlanTable:
-    """The result of each, those that were not done first; a reason that they share stands above."""
+def outcome_table(told: Sequence[StepReport], cells: int) -> PlanTable:
+    """The result of each, those that were not done first; a reason that they share stands above.
+
+    A result that is longer than its column goes on in the next rows: it could be read nowhere else.
+    """
     if len(told) < 2:
         return NO_TABLE
     ordered = sorted(told, key=lambda one: _WORST_FIRST.index(_mark(one)))
     reasons = {_result(one) for one in told if one.result.outcome is not Outcome.DONE}
-    rows = tuple(
-        (
-            Piece(_mark(one).value, _mark(one).tone),
-            Piece(one.result.step.target.name),
-            Piece(one.result.outcome.value if {result} == reasons else result),
-        )
-        for one in ordered
-        for result in (_result(one),)
-    )
-    size = min(40, max(24, *(width(clean(row[1].text)) for row in rows)))
-    return PlanTable((), (PlanColumn("", 1), PlanColumn("NAME", size), PlanColumn("RESULT")), rows)
+    size = min(40, max(24, *(width(clean(one.result.step.target.name)) for one in ordered)))
+    rows: list[tuple[Piece, ...]] = []
+    for one in ordered:
+        result = one.result.outcome.value if {_result(one)} == reasons else _result(one)
+        first, *more = wrap([paragraph(result)], max(_SHORTEST_RESULT, cells - size - _BESIDE_RESULT))
+        begin = (Piece(_mark(one).value, _mark(one).tone), Piece(one.result.step.target.name))
+        rows.append((*begin, Piece(_text(first))))
+        rows += [(Piece(""), Piece(""), Piece(_text(line))) for line in more]
+    return PlanTable((), (PlanColumn("", 1), PlanColumn("NAME", size), PlanColumn("RESULT")), tuple(rows))
+
+
+def _text(line: Line) -> str:
+    return "".join(piece.text for piece in line)
 
 
 def summary(told: Sequence[StepReport], problem: str) -> str:
