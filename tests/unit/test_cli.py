@@ -382,6 +382,15 @@ def test_no_command_has_an_option_twice() -> None:
         assert len(names) == len(set(names)), name
 
 
+def test_the_help_of_every_command_has_its_own_options_before_those_of_all() -> None:
+    for name, command in [("foretop", foretop), *every_command()]:
+        own, title, of_all = command.get_help(click.Context(command, info_name=name)).partition("\nConnection options:")
+        assert "--kubeconfig" not in own, name
+        assert "--help " in own, name
+        assert "Commands:" not in of_all, name
+        assert bool(title) is any("--kubeconfig" in param.opts for param in command.params), name
+
+
 def test_every_command_has_an_example_that_it_understands() -> None:
     commands = {name: command for name, command in every_command() if not isinstance(command, click.Group)}
     for name, example in ((name, example_of(command)) for name, command in commands.items()):

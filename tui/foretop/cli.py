@@ -13,7 +13,7 @@ import click
 
 from foretop.commands.complete_words import REFRESH
 from foretop.commands.connection import config_of, connection_options
-from foretop.commands.help_examples import START_EXAMPLES
+from foretop.commands.help_examples import START_EXAMPLES, CommandGroup
 from foretop.commands.start_dashboard import DisplayFlags, has_terminal, screen_options, watch_clusters
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.room_finder import rooms
@@ -61,7 +61,7 @@ class _ReaderGone(Exception):
     """Standard output was closed: `foretop get backups | head`."""
 
 
-class LazyCommands(click.Group):
+class LazyCommands(CommandGroup):
     """The group of commands: names and one-line helps are known; the rest of a command comes with its module."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from foretop.commands.argument_values import moment
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import exit_codes_text
+from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.logs_and_results import add_logs, add_results
 from foretop.commands.object_selection import ObjectSelection, choosing_options, pairs, select_one
 from foretop.commands.write_command import (
@@ -39,7 +39,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 KINDS = (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, STORAGE, DEPLOYMENT)
 
 
-@click.group("backup", epilog=exit_codes_text("backup"))
+@click.group("backup", cls=CommandGroup, epilog=exit_codes_text("backup"))
 def command() -> None:
     """Create, extend, delete and cancel backups, and read their logs and results."""
 

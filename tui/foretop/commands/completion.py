@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 
 _BASH = r"""# foretop completion for bash: source <(foretop completion bash)
 _foretop_complete() {
@@ -106,7 +106,7 @@ Register-ArgumentCompleter -Native -CommandName foretop -ScriptBlock {
 SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH, "powershell": _POWERSHELL}
 
 
-@click.command("completion", epilog=example("source <(foretop completion bash)"))
+@click.command("completion", cls=OwnOptionsFirst, epilog=example("source <(foretop completion bash)"))
 @click.argument("shell", type=click.Choice(list(SCRIPTS)))
 def command(shell: str) -> int:
     """Print the completion script of a shell: commands, options, contexts, namespaces and names of objects.

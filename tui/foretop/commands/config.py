@@ -13,7 +13,7 @@ import msgspec
 from click.core import ParameterSource
 
 from foretop.commands.connection import config_of, session_options_of
-from foretop.commands.help_examples import example, exit_codes_text
+from foretop.commands.help_examples import CommandGroup, example, exit_codes_text
 from foretop.commands.output import emit, output_option, say, table
 from foretop.commands.start_dashboard import display_flags_of
 from foretop_core.config.config_file import ConfigFile, config_path
@@ -41,7 +41,7 @@ _FLAGS = {
 """By the name of an option, the setting that it goes over."""
 
 
-@click.group("config", epilog=exit_codes_text("config"))
+@click.group("config", cls=CommandGroup, epilog=exit_codes_text("config"))
 def command() -> None:
     """Show, write and explain the configuration file."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from foretop.commands.help_examples import ConnectionOption
 from foretop_core.config.config_file import ConfigFile, read_config
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
 # Deferred imports: the rules are loaded only where a release is given, and logging only where a log is asked for.
 
 _LOG_LEVEL = "FORETOP_LOG"
+_option = functools.partial(click.option, cls=ConnectionOption)
 _OPTIONS = (
-    click.option("--kubeconfig", metavar="FILE", help="The kubeconfig to use instead of KUBECONFIG."),
-    click.option("--context", "contexts", multiple=True, metavar="NAME", help="A context; may be repeated."),
-    click.option(
+    _option("--kubeconfig", metavar="FILE", help="The kubeconfig to use instead of KUBECONFIG."),
+    _option("--context", "contexts", multiple=True, metavar="NAME", help="A context; may be repeated."),
+    _option(
         "-n",
         "--namespace",
         "namespaces",
@@ -33,26 +35,26 @@ _OPTIONS = (
         metavar="NAME",
         help="Only this namespace; repeatable. The dashboard and report also show Velero's own objects.",
     ),
-    click.option("-A", "--all-namespaces", is_flag=True, help="All namespaces you can access (the default)."),
-    click.option("--velero-namespace", metavar="NAME", help="Namespace of Velero, instead of searching for it."),
-    click.option(
+    _option("-A", "--all-namespaces", is_flag=True, help="All namespaces you can access (the default)."),
+    _option("--velero-namespace", metavar="NAME", help="Namespace of Velero, instead of searching for it."),
+    _option(
         "--velero-version",
         "velero_versions",
         multiple=True,
         metavar="[CONTEXT[/NAMESPACE]=]VERSION",
         help="Velero release, instead of detecting it: it decides how schedules are read; repeatable.",
     ),
-    click.option("--as", "as_user", metavar="USER", help="Act as this user."),
-    click.option("--as-group", "as_groups", multiple=True, metavar="GROUP", help="Act as this group; repeatable."),
-    click.option("--cluster", "kube_cluster", metavar="NAME", help="The cluster entry of the kubeconfig to use."),
-    click.option("--user", "kube_user", metavar="NAME", help="The user entry of the kubeconfig to use."),
-    click.option("-s", "--server", "kube_server", metavar="URL", help="The address of the API server."),
-    click.option("--token", "kube_token", metavar="TOKEN", help="The bearer token for the API server."),
-    click.option("--certificate-authority", metavar="FILE", help="The certificate authority of the API server."),
-    click.option("--insecure-skip-tls-verify", is_flag=True, help="Do not verify the server's certificate."),
-    click.option("--request-timeout", metavar="DURATION", help="The limit for one request, such as 10s; 0 for none."),
-    click.option("--read-only", is_flag=True, help="Never write to the cluster (also FORETOP_READ_ONLY=1)."),
-    click.option(
+    _option("--as", "as_user", metavar="USER", help="Act as this user."),
+    _option("--as-group", "as_groups", multiple=True, metavar="GROUP", help="Act as this group; repeatable."),
+    _option("--cluster", "kube_cluster", metavar="NAME", help="The cluster entry of the kubeconfig to use."),
+    _option("--user", "kube_user", metavar="NAME", help="The user entry of the kubeconfig to use."),
+    _option("-s", "--server", "kube_server", metavar="URL", help="The address of the API server."),
+    _option("--token", "kube_token", metavar="TOKEN", help="The bearer token for the API server."),
+    _option("--certificate-authority", metavar="FILE", help="The certificate authority of the API server."),
+    _option("--insecure-skip-tls-verify", is_flag=True, help="Do not verify the server's certificate."),
+    _option("--request-timeout", metavar="DURATION", help="The limit for one request, such as 10s; 0 for none."),
+    _option("--read-only", is_flag=True, help="Never write to the cluster (also FORETOP_READ_ONLY=1)."),
+    _option(
         "--log-file", metavar="PATH", help=f"Log to this file, for support ({_LOG_LEVEL}: debug, info, warning, error)."
     ),
 )

@@ -16,7 +16,7 @@ from pathlib import Path
 import click
 
 from foretop.commands.connection import session_options_of
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.start_dashboard import DisplayFlags, has_terminal, screen_options, show_dashboard
 from foretop_core.actions.journal import default_path
 from foretop_core.dashboard.session_protocol import ClusterSession
@@ -32,7 +32,7 @@ _SETTLE = timedelta(seconds=20)
 _SPEED, _SERVED_SPEED = 60.0, 1.0
 
 
-@click.command("demo", epilog=example("foretop demo --scene outage"))
+@click.command("demo", cls=OwnOptionsFirst, epilog=example("foretop demo --scene outage"))
 @click.option("--scene", "name", default="default", metavar="NAME", help=f"One of {', '.join(SCENES)}.")
 @click.option(
     "--speed",

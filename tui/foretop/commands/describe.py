@@ -13,7 +13,7 @@ import click
 from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import judged_state, running_session, wait_synced
 from foretop.commands.object_selection import select_one
 from foretop.commands.output import say, warn
@@ -39,7 +39,7 @@ _SAME = {"schedules": "schedule", "backups": "backup", "restores": "restore", "s
 _NO_END = 100_000
 
 
-@click.command("describe", epilog=example("foretop describe schedule velero/daily"))
+@click.command("describe", cls=OwnOptionsFirst, epilog=example("foretop describe schedule velero/daily"))
 @click.argument("what", metavar="KIND", type=click.Choice([*DESCRIBED, *_SAME]))
 @click.argument("name")
 @click.option("--details", is_flag=True, help="Also list the resources in a backup or restore (DownloadRequest).")

@@ -11,7 +11,7 @@ import click
 import yaml
 
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.output import emit, output_option, say
 from foretop_core.actions.action_catalog import told_rights
 from foretop_core.actions.roles import SUBJECT, RoleHolder, role_manifests
@@ -28,7 +28,11 @@ _SIGNS = {CheckStatus.OK: "✓", CheckStatus.NOTE: "·", CheckStatus.MISSING: "�
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
-@click.command("doctor", epilog=example("foretop doctor --roles velero-admin --velero-namespace openshift-adp"))
+@click.command(
+    "doctor",
+    cls=OwnOptionsFirst,
+    epilog=example("foretop doctor --roles velero-admin --velero-namespace openshift-adp"),
+)
 @connection_options
 @output_option
 @click.option(

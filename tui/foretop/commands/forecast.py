@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop_core.config.thresholds_from_settings import configured_window
@@ -61,7 +61,7 @@ def night_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-@click.command("forecast", epilog=example("foretop forecast --window 06:00-07:30"))
+@click.command("forecast", cls=OwnOptionsFirst, epilog=example("foretop forecast --window 06:00-07:30"))
 @connection_options
 @night_options
 @click.option(

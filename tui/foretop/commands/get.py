@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.finding_sentences import FindingSentences
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, say, table, warn, without_controls
 from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
@@ -80,7 +80,7 @@ class PrintedRows(msgspec.Struct, frozen=True):
     sort_by: str | None
 
 
-@click.command("get", epilog=example("foretop get backups phase:Failed --sort-by .started"))
+@click.command("get", cls=OwnOptionsFirst, epilog=example("foretop get backups phase:Failed --sort-by .started"))
 @click.argument("what", type=click.Choice([*GET_TABLES]))
 @click.argument("wanted", nargs=-1, metavar="[FILTER]...")
 @connection_options

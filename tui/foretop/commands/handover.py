@@ -10,7 +10,7 @@ import click
 from msgspec.structs import replace
 
 from foretop.commands.connection import config_of, connection_options
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import judged_state, running_session, wait_synced
 from foretop.commands.output import warn
 from foretop_core.clock import display_zone
@@ -18,7 +18,7 @@ from foretop_core.dashboard.handover import handover_of, handover_text
 from foretop_core.kube.connection.config import SessionOptions
 
 
-@click.command("handover", epilog=example("foretop handover -o markdown > handover.md"))
+@click.command("handover", cls=OwnOptionsFirst, epilog=example("foretop handover -o markdown > handover.md"))
 @connection_options
 @click.option(
     "-o",

@@ -17,6 +17,35 @@ START_EXAMPLES = {
 _EXAMPLE = "\b\nExample:\n  "
 
 
+class ConnectionOption(click.Option):
+    """An option that every command takes: which cluster, as whom, which part of it."""
+
+
+class OwnOptionsFirst(click.Command):
+    """A command whose help has its own options before those that every command takes."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.write_options(ctx, formatter, of_all=False)
+        self.write_options(ctx, formatter, of_all=True)
+
+    def write_options(self, ctx: click.Context, formatter: click.HelpFormatter, *, of_all: bool) -> None:
+        params = [one for one in self.get_params(ctx) if isinstance(one, ConnectionOption) is of_all]
+        if rows := [row for one in params if (row := one.get_help_record(ctx)) is not None]:
+            with formatter.section("Connection options" if of_all else "Options"):
+                formatter.write_dl(rows)
+
+
+class CommandGroup(click.Group, OwnOptionsFirst):
+    """A group of such commands, which come before those options as well."""
+
+    command_class = OwnOptionsFirst
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.write_options(ctx, formatter, of_all=False)
+        self.format_commands(ctx, formatter)
+        self.write_options(ctx, formatter, of_all=True)
+
+
 def example(text: str) -> str:
     """The epilog of the command that the example calls: the example, and the command's exit codes."""
     return f"{_EXAMPLE}{text}\n\n{exit_codes_text(' '.join(text.split()[1:3]))}".rstrip()

@@ -7,7 +7,7 @@ import os
 import click
 import msgspec
 
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.output import emit, output_option, say
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import Journal, default_path
@@ -15,7 +15,7 @@ from foretop_core.actions.step_builders import compact_json
 from foretop_core.tables.engine.json_items import as_list
 
 
-@click.command("journal", epilog=example("foretop journal -o json"))
+@click.command("journal", cls=OwnOptionsFirst, epilog=example("foretop journal -o json"))
 @output_option
 def command(form: str) -> int:
     """Show what foretop has written to which cluster, oldest first, with what was before."""

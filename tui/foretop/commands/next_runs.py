@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from foretop.commands import argument_values
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.output import emit, file_help, output_option, say, version_option, warn
 from foretop_core.cron import CronError, CronSchedule, Dialect, shown
 from foretop_core.errors import BadInput
@@ -34,7 +34,7 @@ SELDOM = (
 _KUBERNETES = (Dialect.ROBFIG,)
 
 
-@click.command("next", epilog=example("foretop next '30 2 * * 1-5' --tz Europe/Berlin"))
+@click.command("next", cls=OwnOptionsFirst, epilog=example("foretop next '30 2 * * 1-5' --tz Europe/Berlin"))
 @click.argument("expression", required=False)
 @click.option("-f", "--file", "source", metavar="FILE", help=file_help)
 @click.option("--from", "since", metavar="TIME", help="Show runs from this time on instead of from now on.")

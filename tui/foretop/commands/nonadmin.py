@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import exit_codes_text
+from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.logs_and_results import add_logs, add_results
 from foretop.commands.object_selection import ObjectSelection, choosing_options
 from foretop.commands.write_command import (
@@ -25,7 +25,7 @@ _NAB_KINDS = (NAB, NAR, BACKUP, STORAGE)
 _RESULTS = "by namespace and resource, where its rules allow"
 
 
-@click.group("nab", epilog=exit_codes_text("nab"))
+@click.group("nab", cls=CommandGroup, epilog=exit_codes_text("nab"))
 def nab() -> None:
     """Delete non-admin backups, and read their logs and results."""
 
@@ -54,7 +54,7 @@ add_logs(
 add_results(nab, NAB, _NAB_KINDS, f"a non-admin backup, {_RESULTS}", "foretop nab results team-pay/ledger")
 
 
-@click.group("nar", epilog=exit_codes_text("nar"))
+@click.group("nar", cls=CommandGroup, epilog=exit_codes_text("nar"))
 def nar() -> None:
     """Delete non-admin restores, and read what went wrong in them."""
 

@@ -9,7 +9,7 @@ import click
 from msgspec.structs import replace
 
 from foretop.commands import argument_values
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.output import emit, output_option, say, version_option
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
@@ -19,7 +19,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed, prescaler_verdict, prime, warmups
 
 
-@click.command("primer", epilog=example("foretop primer '0 0 1 * *' --warmup 10"))
+@click.command("primer", cls=OwnOptionsFirst, epilog=example("foretop primer '0 0 1 * *' --warmup 10"))
 @click.argument("expression")
 @click.option("--warmup", required=True, type=int, metavar="MINUTES", help="Warm-up time before the run.")
 @click.option("--from", "since", metavar="TIME", help="Show runs after this time instead of now.")

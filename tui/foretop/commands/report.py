@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn, without_controls
 from foretop_core.actions.acknowledgement_file import acknowledgements_of
@@ -50,7 +50,9 @@ from foretop_core.tables.resources.queue import queue_item, work_sign
 from foretop_core.tables.resources.schedules import schedule_item
 
 
-@click.command("report", epilog=example("foretop report --prometheus > /var/lib/node_exporter/foretop.prom"))
+@click.command(
+    "report", cls=OwnOptionsFirst, epilog=example("foretop report --prometheus > /var/lib/node_exporter/foretop.prom")
+)
 @connection_options
 @click.option("-f", "--file", "source", metavar="FILE", help=f"Analyse this file instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Analyse as of this time instead of now.")

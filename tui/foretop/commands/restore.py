@@ -8,7 +8,7 @@ import click
 
 from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import exit_codes_text
+from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.logs_and_results import add_logs, add_results
 from foretop.commands.object_selection import (
     label_selector,
@@ -43,7 +43,7 @@ _LISTS = (
 )
 
 
-@click.group("restore", epilog=exit_codes_text("restore"))
+@click.group("restore", cls=CommandGroup, epilog=exit_codes_text("restore"))
 def command() -> None:
     """Restore from a backup, delete restores, and read the log and results of a restore."""
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from foretop.commands import argument_values
 from foretop.commands.backup_spec_options import TRUTH, template_from, template_options
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import exit_codes_text
+from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.object_selection import (
     ObjectSelection,
     choosing_options,
@@ -76,7 +76,7 @@ KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, SERVER_STATUS, DEFINITION)
 _NOTHING = "Nothing to do: {} would not change."
 
 
-@click.group("schedule", epilog=exit_codes_text("schedule"))
+@click.group("schedule", cls=CommandGroup, epilog=exit_codes_text("schedule"))
 def command() -> None:
     """Pause, unpause, create, edit and delete schedules."""
 

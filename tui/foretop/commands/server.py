@@ -6,7 +6,7 @@ import click
 
 from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import exit_codes_text
+from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.write_command import CommandSession, acting_options, in_session, verb_of
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.planners.server_default import SERVER_DEFAULT, plan_server_default
@@ -16,7 +16,7 @@ from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
 from foretop_core.rules.velero_deployment import server
 
 
-@click.group("server", epilog=exit_codes_text("server"))
+@click.group("server", cls=CommandGroup, epilog=exit_codes_text("server"))
 def command() -> None:
     """Set Velero's default for skipImmediately."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import exit_codes_text
+from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.object_selection import select_one
 from foretop.commands.write_command import CommandSession, acting_options, in_session, verb_of
 from foretop_core.actions.planners.nonadmin import DECIDE_STORAGE, Decision, plan_decide
@@ -13,7 +13,7 @@ from foretop_core.actions.plans import chosen
 from foretop_core.models.kinds import NABSL_REQUEST
 
 
-@click.group("storage-request", epilog=exit_codes_text("storage-request"))
+@click.group("storage-request", cls=CommandGroup, epilog=exit_codes_text("storage-request"))
 def command() -> None:
     """Approve or reject storage requested by tenants."""
 

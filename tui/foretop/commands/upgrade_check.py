@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, say_to, warn
 from foretop_core.errors import BadInput, ForetopError, Unreadable
@@ -25,7 +25,7 @@ from foretop_core.tables.engine.json_items import as_list, identity, unseen_item
 from foretop_core.tables.text.upgrade_text import unknown_release_lines, upgrade_lines
 
 
-@click.command("upgrade-check", epilog=example("foretop upgrade-check --to 1.18.3"))
+@click.command("upgrade-check", cls=OwnOptionsFirst, epilog=example("foretop upgrade-check --to 1.18.3"))
 @connection_options
 @click.option(
     "--to", "release", default=NEWEST_KNOWN, show_default=True, metavar="VERSION", help="The release to upgrade to."

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.finding_sentences import FindingSentences
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session
 from foretop.commands.output import say, warn
 from foretop.commands.view_rows import FindingRows, RowChange, row_changes
@@ -34,6 +34,7 @@ _LEVELS = {severity.value: tuple(Severity)[: at + 1] for at, severity in enumera
 
 @click.command(
     "watch",
+    cls=OwnOptionsFirst,
     epilog=example(
         "foretop watch --severity error --exec 'logger -t foretop \"$FORETOP_EVENT $FORETOP_NAME $FORETOP_WHAT\"'"
     ),

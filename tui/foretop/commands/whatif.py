@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.forecast import last_end_item, night_exit_code, night_options
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, output_option, say, warn
 from foretop_core.errors import BadInput, Unforeseen
@@ -44,7 +44,9 @@ Judge = Callable[[ClusterSnapshot, str, datetime], int]
 """Gets the snapshot, the namespace of the server and the moment; its answer is the exit code."""
 
 
-@click.command("whatif", epilog=example("foretop whatif --move daily='30 2 * * *' --concurrent-backups 3"))
+@click.command(
+    "whatif", cls=OwnOptionsFirst, epilog=example("foretop whatif --move daily='30 2 * * *' --concurrent-backups 3")
+)
 @connection_options
 @night_options
 @click.option("--move", "moves", multiple=True, metavar="NAME=CRON", help="Another expression for a schedule.")

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from foretop.commands.action_reporter import ActionReporter
 from foretop.commands.connection import connection_options
-from foretop.commands.help_examples import example
+from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.object_selection import ObjectSelection, choosing_options
 from foretop.commands.output import say_to, warn
@@ -130,7 +130,7 @@ class CommandSession(msgspec.Struct):
         return _exit_code(plan, results) or (DONE if well else SOME_FAILED)
 
 
-class WriteCommand(click.Command):
+class WriteCommand(OwnOptionsFirst):
     """A command that takes `--dry-run` without a value: one comes with `=` only, so that a name may follow."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
