@@ -14,7 +14,7 @@ from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.kubeconfig import choose_contexts
 from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, wire
-from tests.wire.boxes import box_in_thread
+from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.canary import (
     CANARY,
     GOOD,
@@ -24,7 +24,8 @@ from tests.wire.canary import (
     secrets_in,
     sign_addresses,
 )
-from tests.wire.command_fixtures import home
+from tests.wire.command_fixtures import OBJECTS, home
+from tests.wire.test_plan_executor import refusing
 
 __all__ = ["home", "wire"]
 READING = [
@@ -134,3 +135,21 @@ def test_a_crash_report_has_no_secret(box: LocalApiServer, tmp_path: Path) -> No
     (report,) = (tmp_path / "foretop").glob("crash-*.txt")
     assert "test_a_crash_report_has_no_secret" in report.read_text()
     assert secrets_in(f"{said}\n{report.read_text()}", box) == []
+
+
+def test_a_secret_that_a_webhook_repeats_is_nowhere(
+    tmp_path: Path, wire: Wire, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On standard output and error, in the log and in the journal alike."""
+    message = f'denied: https://me:{CANARY}@hook/x?sig={CANARY} {{"token": "{CANARY}"}} password="my {CANARY}"'
+    wire.misbehave = refusing(403, message=message)
+    log = tmp_path / "foretop.log"
+    with box_in_thread(OBJECTS) as box:
+        config = kubeconfig(box, tmp_path)
+        assert run(["schedule", "pause", "nightly", "--yes", "--log-file", str(log), "--kubeconfig", config]) == 3
+        assert run(["journal", "-o", "json"]) == 0
+    printed = capsys.readouterr()
+    (journal,) = (tmp_path / "state").rglob("*.jsonl")
+    for text in (printed.out + printed.err, log.read_text(), journal.read_text()):
+        assert "denied: https://" in text
+        assert CANARY not in text

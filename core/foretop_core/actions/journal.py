@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.background import in_thread
 from foretop_core.errors import ForetopError
 from foretop_core.own_files import DISK_LIMIT, LOCK_LIMIT, check_own, check_regular, lock_file, read_own_file, why_not
+from foretop_core.redaction import redacted, redacted_values
 
 MOST_ENTRY_BYTES = 16 * 1024
 KEPT_DAYS = 30
@@ -241,7 +243,13 @@ def default_path(environ: Mapping[str, str]) -> Path:
 
 
 def entry_line(entry: JournalEntry) -> bytes:
-    """An entry as it is written, of bounded length: an object's size must not crowd out other entries."""
+    """An entry as it is written, without secrets, of bounded length: an object's size must not crowd out others."""
+    entry = replace(
+        entry,
+        before=redacted_values(entry.before),
+        patch=redacted_values(entry.patch),
+        result=redacted(entry.result),
+    )
     shorter = (_shortened(entry, partial(_short, longest=longest)) for longest in _SHORTENED_TO)
     lines = (msgspec.json.encode(one) + b"\n" for one in chain((entry,), shorter))
     fitting = (line for line in lines if len(line) <= MOST_ENTRY_BYTES)

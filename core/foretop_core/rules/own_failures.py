@@ -25,8 +25,6 @@ _MAY_BE_SECRET = re.compile(
 )
 """What a token, a signature or a password in an address looks like; long names look so too, and are named elsewhere."""
 
-_IN_ADDRESS = re.compile(r"(?<=://)[^\s/@]{1,500}@")
-
 
 class Failure(msgspec.Struct, frozen=True):
     """A rule, row, pane or action that failed; `subject` is the object at which it did, where that is known."""
@@ -56,11 +54,6 @@ def problem_text(problem: BaseException) -> str:
     told = _MAY_BE_SECRET.sub("…", " ".join(told.split()))
     text = f"{type(problem).__name__}: {told}" if told else type(problem).__name__
     return text if len(text) <= LONGEST_PROBLEM else f"{text[: LONGEST_PROBLEM - 1]}…"
-
-
-def without_address_secrets(text: str) -> str:
-    """A text without user and password in addresses."""
-    return _IN_ADDRESS.sub("…", text)
 
 
 def failure_line(problem: BaseException) -> str:

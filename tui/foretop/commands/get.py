@@ -23,6 +23,7 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import DEPLOYMENT, KINDS, ON_DEMAND, SCHEDULE, STORAGE, Kind, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import GET_TABLES
+from foretop_core.redaction import redacted_values
 from foretop_core.rules import humanize
 from foretop_core.session import WATCHED, Session
 from foretop_core.tables.engine.json_items import Item, as_list
@@ -194,7 +195,8 @@ def _tell(changes: Iterable[RowChange], source: PrintedTable, form: str) -> None
     if form == "json":
         for change in changes:
             event = {"type": change.type, "object": change.item}
-            sys.stdout.write(without_controls(json.dumps(event, separators=(",", ":"), ensure_ascii=False)) + "\n")
+            text = json.dumps(redacted_values(event), separators=(",", ":"), ensure_ascii=False)
+            sys.stdout.write(without_controls(text) + "\n")
         return
     painted = {row.key: row for row in source.rows()}
     for change in changes:

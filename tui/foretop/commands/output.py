@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from foretop_core.errors import ForetopError
+from foretop_core.redaction import redacted_values
 from foretop_core.tables.text.terminal_text import UNSEEN, clean, pad, width
 
 # Deferred imports: PyYAML is loaded for YAML output only.
@@ -35,7 +36,8 @@ file_help = "Manifests or output of kubectl get -o yaml|json; - for standard inp
 
 
 def emit(value: Mapping[str, Any], form: str) -> None:
-    """The same value with its controls spelt out: a terminal is not moved, recoloured or misled by them."""
+    """The same value without secrets, its controls spelt out: a terminal is not moved, recoloured or misled by them."""
+    value = redacted_values(value)
     if form == "json":
         text = json.dumps(value, indent=2, ensure_ascii=False)
         click.echo(_CONTROLS.sub(_escaped, text))

@@ -16,10 +16,9 @@ from pathlib import Path
 
 from foretop.terminal.crash_report import state_folder, traceback_lines
 from foretop_core.errors import BadInput
-from foretop_core.kube.connection.secrets_filter import without_tokens
 from foretop_core.logs import PACKAGES, set_level
 from foretop_core.own_files import check_regular, why_not
-from foretop_core.rules.own_failures import without_address_secrets
+from foretop_core.redaction import without_tokens
 from foretop_core.tables.text.terminal_text import clean
 
 VARIABLE = "FORETOP_LOG"
@@ -137,4 +136,4 @@ def _open_own_log(path: str, flags: int) -> int:
 def _redacted(text: str) -> str:
     """One line without what could be a secret, and without control characters."""
     short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    return clean(without_tokens(without_address_secrets(" ".join(short.split()))))
+    return clean(without_tokens(" ".join(short.split())))

@@ -22,6 +22,7 @@ from foretop.commands.view_rows import FindingRows, RowChange, row_changes
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.process_group import end_process_group
+from foretop_core.redaction import redacted_values
 from foretop_core.rules.triage import Severity
 from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.text.terminal_text import LONGEST
@@ -106,7 +107,8 @@ async def _watch(
 
 async def _run(hook: str, change: RowChange, limit: float = HOOK_LIMIT) -> None:
     """One failure costs itself only: it is named, and the watch goes on."""
-    environ = {**os.environ, **_environment(change.type, change.item)}
+    item = redacted_values(change.item)
+    environ = {**os.environ, **_environment(change.type, item)}
     try:
         starting = asyncio.ensure_future(
             asyncio.create_subprocess_shell(hook, stdin=asyncio.subprocess.PIPE, env=environ, start_new_session=True)
@@ -119,7 +121,7 @@ async def _run(hook: str, change: RowChange, limit: float = HOOK_LIMIT) -> None:
     except OSError as problem:
         warn([ForetopError("The command of --exec cannot be run", problem.strerror or str(problem))])
         return
-    body = json.dumps({"event": _EVENTS[change.type], "finding": change.item}, ensure_ascii=False)
+    body = json.dumps({"event": _EVENTS[change.type], "finding": item}, ensure_ascii=False)
     try:
         async with asyncio.timeout(limit):
             await process.communicate(f"{body}\n".encode())

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from foretop_core.redaction import redacted
+
 # Deferred imports: wcwidth is needed only for text that is not ASCII.
 
 _SHOWN = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -47,12 +49,13 @@ _ZERO_FOR_CONTROLS = dict.fromkeys((*range(1, 0x20), *range(0x7F, 0xA0)), "\u200
 
 
 def clean(text: str) -> str:
-    """The text in one line with every invisible or controlling character spelt out, as `\\x1b` or `\\u202e`.
+    """The text in one line without secrets, every invisible or controlling character spelt out: `\\x1b`, `\\u202e`.
 
     Of a text of more than `LONGEST` characters the beginning, and how many more there are.
     """
     if len(text) > LONGEST:
         return f"{clean(text[:LONGEST])}… ({len(text) - LONGEST:,} more characters)"
+    text = redacted(text)
     if text.isascii() and text.isprintable():
         return text
     shown: list[str] = []
