@@ -41,6 +41,7 @@ from foretop_core.models import (
 )
 from foretop_core.models.kinds import (
     BACKUP,
+    CONFIG_MAP,
     DAEMON_SET,
     DATA_UPLOAD,
     DEPLOYMENT,
@@ -49,6 +50,8 @@ from foretop_core.models.kinds import (
     ON_DEMAND,
     POD,
     RESTORE,
+    SCHEDULE,
+    STORAGE,
     Kind,
     by_name,
 )
@@ -68,8 +71,9 @@ if TYPE_CHECKING:
 
 # Deferred imports: the actions are loaded after the first rows.
 
-WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*ON_DEMAND, EVENTS))
-"""Data movements are watched for unfinished runs, events for the open object, and the rest while a page shows it."""
+WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*ON_DEMAND, EVENTS, CONFIG_MAP))
+"""Data movements are watched for unfinished runs, events for the open object, acknowledgements where a Velero is, and
+the rest while a page shows it."""
 
 
 _ANSWERS_WITHIN = 15.0
@@ -107,6 +111,8 @@ class Session:
         self._watcher = watcher
         self._clusters = {name: watcher(name, client) for name, client in connections.clients.items()}
         self._crashed = {name: self._crashed_in(name, client) for name, client in connections.clients.items()}
+        self._judges = set(WATCHED) <= set(kinds)
+        """Findings are judged from all kinds that are watched: without them nobody asks which are known."""
         self._limits_read: dict[tuple[str, str], datetime] = {}
         self._running: asyncio.Task[None] | None = None
         self._group: asyncio.TaskGroup | None = None
@@ -250,6 +256,9 @@ class Session:
             group.create_task(self._kept_running("following data movements", self._follow_movements, DATA_UPLOAD))
             group.create_task(self._kept_running("following crashed servers", self._follow_servers, POD))
             group.create_task(self._kept_running("following node agents", self._follow_node_agents, DAEMON_SET))
+            if self._judges:
+                work = self._follow_acknowledgements
+                group.create_task(self._kept_running("following acknowledgements", work, CONFIG_MAP))
 
     async def _kept_running(self, name: str, work: Callable[[], Awaitable[None]], kind: Kind) -> None:
         """One that fails leaves the watches alone, and is the health of what it follows until it works again."""
@@ -320,6 +329,26 @@ class Session:
                 self._limits_read[context, namespace] = now
                 found = await read_node_limits(self.clusters[context].client, namespace)
                 self.store.note_node_limits(context, namespace, found)
+
+    async def _follow_acknowledgements(self) -> None:
+        """Watches them beside each Velero: where objects are that only it works on, which no tenant can make."""
+        changed = asyncio.Event()
+        homes: defaultdict[str, set[str]] = defaultdict(set)
+        kinds = tuple(kind.name for kind in (STORAGE, SCHEDULE, BACKUP))
+        feed = self.store.feed.subscribe(kinds, changed.set)
+        try:
+            for context, kind in product(self.contexts, kinds):
+                homes[context] |= {key.namespace for key, _ in self.store.items(context, kind)}
+            while True:
+                for key in feed.drain():
+                    homes[key.context].add(key.namespace)
+                for context, namespaces in homes.items():
+                    self.clusters[context].follow_acknowledgements(namespaces)
+                self._note_working(CONFIG_MAP)
+                await changed.wait()
+                changed.clear()
+        finally:
+            self.store.feed.unsubscribe(feed)
 
     async def _follow_movements(self) -> None:
         """Keeps the watches of data movements to the runs that are not finished."""

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
-from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, Kind
-from foretop_core.rules.triage.acknowledging import MARK
+from foretop_core.models.kinds import ACKNOWLEDGEMENTS, BACKUP, CONFIG_MAP, SCHEDULE, STORAGE, Kind
 from tests.real.cluster import RealCluster
 from tests.real.test_actions import path_of
 
@@ -87,9 +86,10 @@ def test_each_namespace_has_its_copies_and_what_covers_it(
     assert (found[wiki]["state"], found[wiki]["newestCopy"]) == ("not covered", None)
     assert (found["legacy"]["state"], found["legacy"]["exists"]) == ("deleted", False)
 
-    assert foretop("acknowledge", "schedule/broken", "--reason", "CHG-4711", "--shared", "--yes") == 0
-    held = cluster.admin.get(path_of(SCHEDULE, namespace, "broken")).expect(200)
-    assert [key for key in held["metadata"]["annotations"] if key.startswith(MARK)]
+    assert foretop("acknowledge", "schedule/broken", "--reason", "CHG-4711", "--yes") == 0
+    held = cluster.admin.get(path_of(CONFIG_MAP, namespace, ACKNOWLEDGEMENTS)).expect(200)
+    (entry,) = held["data"].values()
+    assert json.loads(entry)["reason"] == "CHG-4711"
     capsys.readouterr()
     foretop("get", "findings", "-o", "json")
     (known,) = [one for one in json.loads(capsys.readouterr().out)["items"] if one["name"] == "broken"]

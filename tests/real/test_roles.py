@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from foretop.cli import run
 from foretop_core.actions.action_catalog import told_rights
-from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal
 from foretop_core.actions.plan_executor import Outcome, PlanExecutor
@@ -130,14 +129,6 @@ async def examined(cluster: RealCluster, user: str, named: NamespaceSelection) -
         return {check.about: check async for check in checks}
 
 
-def _own(holder: RoleHolder, record: ActionRecord) -> Iterator[RequiredPermission]:
-    """What an action needs on the side of a person; findings are acknowledged on both."""
-    of_both = {NAB, NAR} < set(record.kinds) and holder is not RoleHolder.CLUSTER_ADMIN
-    for needed in (*record.rights, *record.reads):
-        if not of_both or (needed.kind in (NAB, NAR)) == (holder is RoleHolder.OADP_TENANT):
-            yield needed
-
-
 # Enough to work
 
 
@@ -151,7 +142,7 @@ async def test_the_doctor_and_every_watch_find_all_that_the_role_is_for(
     assert {kind.name for kind in KINDS if checks[api_paths.title(kind)].verdict is CheckStatus.OK} == {
         kind.name for kind in seen
     }
-    acting = {str(needed) for record in role_records(holder) for needed in _own(holder, record)}
+    acting = {str(needed) for record in role_records(holder) for needed in (*record.rights, *record.reads)}
     told = {str(needed) for needed, _, _ in told_rights()}
     watched = {f"{verb} {kind.plural}" for verb in ("get", "list", "watch") for kind in seen}
     assert {about for about in told if checks[about].verdict is CheckStatus.OK} == acting | (told & watched)

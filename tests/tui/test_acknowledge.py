@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import os
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from foretop_core.actions.acknowledgement_file import acknowledgements_of
-from tests.tui.dashboard_on_box import stand
+from foretop_core.models.kinds import ACKNOWLEDGEMENTS
+from foretop_demo.access import Rule, User
+from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.pilot import LARGE, MIDDLE
+
+HOME = "openshift-adp"
+
+
+def entries(at: Stand) -> list[dict[str, Any]]:
+    held = at.box.storage.find(at.box.storage.kind("ConfigMap"), HOME, ACKNOWLEDGEMENTS)
+    return [json.loads(text) for text in ((held or {}).get("data") or {}).values()]
 
 
 async def test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again(
@@ -23,28 +32,32 @@ async def test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again(
         await at.paste("the bucket is being moved")
         await at.shown.press("enter")
         await at.shown.press("right")
-        await at.see("end of the shift", "You do not see it until 06:00:00Z", "Nothing is written to the cluster")
-        await at.shown.press("enter", "enter")
+        await at.see("end of the shift", "everybody sees until 06:00:00Z", ACKNOWLEDGEMENTS)
+        assert at.writes == []
+        await at.shown.press("enter")
         await at.send()
+        await at.shown.until(lambda: len(at.writes) == 1)
+        assert at.writes[0].startswith("POST ")
+        await at.shown.press("escape")
         await at.shown.until(lambda: not at.has_dialog and len(at.shown.names()) == before - 1)
         assert first not in at.shown.names()
-        assert [one.reason for one in acknowledgements_of(os.environ).read().values()] == ["the bucket is being moved"]
-        assert at.writes == []
+        assert [one["reason"] for one in entries(at)] == ["the bucket is being moved"]
         await at.see("1 acknowledged (H)")
         await at.shown.press("H")
         await at.shown.until(lambda: "1 acknowledged (H)" not in at.shown.text)
         await at.see("acknowledged by")
         await at.shown.press("home")
-        await at.see("until 06:00:00Z: the bucket", "(only you see this)", "h open again")
+        await at.see("until 06:00:00Z: the bucket", "h open again")
         await at.shown.press("h")
-        await at.see("Open again: storage", "of yours: open again at once")
+        await at.see("Open again: storage", "everybody sees it among the open findings again")
         await at.send()
+        await at.shown.until(lambda: entries(at) == [])
+        await at.shown.press("escape")
         await at.shown.until(lambda: not at.has_dialog and first in at.shown.names())
-        assert acknowledgements_of(os.environ).read() == {}
         assert at.shown.faults == []
 
 
-async def test_what_everybody_sees_is_previewed_and_sent_as_an_annotation(
+async def test_what_a_colleague_acknowledges_disappears_and_comes_back_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
@@ -52,15 +65,25 @@ async def test_what_everybody_sees_is_previewed_and_sent_as_an_annotation(
         first = at.shown.names()[0]
         await at.shown.press("h")
         await at.paste("known")
-        await at.shown.press("enter", "enter", "right")
-        await at.see("everybody sees until", "annotation foretop.io/acknowledged-")
-        assert at.writes == []
-        await at.shown.press("enter")
         await at.send()
+        await at.shown.until(lambda: first not in at.shown.names() or not at.has_dialog)
+        await at.shown.press("escape")
         await at.shown.until(lambda: first not in at.shown.names())
-        assert len(at.writes) == 1
-        assert at.writes[0].startswith("PATCH ")
-        assert acknowledgements_of(os.environ).read() == {}
+        at.box.storage.delete(at.box.storage.kind("ConfigMap"), HOME, ACKNOWLEDGEMENTS)
+        await at.shown.until(lambda: first in at.shown.names())
+
+
+async def test_who_may_not_write_there_is_told_so_in_the_dialog(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = User("maria", (Rule(("get", "list", "watch"), ("*",), ("*",)),))
+    async with stand("default", tmp_path, monkeypatch, size=MIDDLE, user=reader) as at:
+        await at.see("h acknowledge")
+        await at.shown.press("h")
+        await at.paste("known")
+        await at.see("Cannot acknowledge: create on configmaps in", "is not allowed")
+        await at.shown.press("escape")
+        assert at.writes == []
 
 
 async def test_the_hand_over_is_read_on_the_screen_and_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from foretop.app import Dashboard
-from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.models.kinds import SCHEDULE
 from tests.tui.dashboard_on_box import Stand, stand
-from tests.tui.pilot import LARGE
+from tests.tui.pilot import LARGE, Screen
+from tests.tui.test_config import configured
 from tests.unit.actions.test_journal import hold
 from tests.wire.watching import fails_once
 
@@ -81,29 +81,38 @@ async def test_a_dialog_that_cannot_be_drawn_does_not_stop_what_is_sent(
         await at.shown.until(lambda: [one.result for one in at.journal] == ["done"])
 
 
-TASKS = {
-    "drawing": "_pump",
-    "reading own files": "_follow_files",
-}
-
-
-@pytest.mark.parametrize("name", TASKS)
-async def test_a_task_of_the_screen_that_fails_is_told_and_starts_again(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls, failing = [], fails_once(getattr(Dashboard, TASKS[name]))
+def _failing_once(monkeypatch: pytest.MonkeyPatch, name: str) -> list[str]:
+    """The calls of a method of the dashboard, of which the first fails."""
+    calls, failing = list[str](), fails_once(getattr(Dashboard, name))
 
     def counted(*arguments: Any) -> Any:
         calls.append(name)
         return failing(*arguments)
 
-    monkeypatch.setattr(Dashboard, TASKS[name], counted)
+    monkeypatch.setattr(Dashboard, name, counted)
+    return calls
+
+
+async def _see_it_start_again(shown: Screen, calls: list[str], task: str) -> None:
+    await shown.until(lambda: any(f"{task} failed: RuntimeError: once" in text for _, text in shown.app.told))
+    await shown.until(lambda: len(calls) > 1)
+    # The toast may be gone on a slow machine; the list of messages keeps it.
+    await shown.press("m")
+    await shown.until(lambda: f"{task} failed: RuntimeError: once" in shown.text)
+
+
+async def test_drawing_that_fails_is_told_and_starts_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = _failing_once(monkeypatch, "_pump")
     async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
-        await at.shown.until(lambda: any(f"{name} failed: RuntimeError: once" in text for _, text in at.shown.app.told))
-        await at.shown.until(lambda: len(calls) > 1)
-        # The toast may be gone on a slow machine; the list of messages keeps it.
-        await at.shown.press("m")
-        await at.see(f"{name} failed: RuntimeError: once")
+        await _see_it_start_again(at.shown, calls, "drawing")
+
+
+async def test_reading_the_configuration_that_fails_is_told_and_starts_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = _failing_once(monkeypatch, "_follow_config_file")
+    async with configured(tmp_path, "page: backups\n") as shown:
+        await _see_it_start_again(shown, calls, "reading the configuration")
 
 
 @pytest.mark.sweep
@@ -161,18 +170,3 @@ async def test_no_row_is_marked_any_more_after_a_dialog_was_left_while_it_was_se
             await at.shown.until(lambda: len(at.writes) == 3)
         await at.shown.press("2", "escape")
         assert "marked" not in at.shown.text
-
-
-async def test_acknowledgements_that_another_process_has_locked_are_one_line_in_the_dialog(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
-        await at.shown.until(lambda: at.shown.app.main_screen.page is not None and bool(at.shown.names()))
-        file = acknowledgements_of({"XDG_STATE_HOME": str(tmp_path)})
-        with hold(file.path.with_name(f"{file.path.name}.lock")):
-            await at.shown.press("h")
-            await at.see("Known until")
-            await at.shown.press(*"known")
-            await at.send()
-            await at.see("another process has locked it for 3 s")
-        assert file.read() == {}

@@ -28,7 +28,7 @@ def test_a_single_manifest_with_a_bare_time() -> None:
 
 
 def test_several_documents_empty_ones_and_other_kinds() -> None:
-    text = f"---\n{ONE}---\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c}}\n---{ONE}"
+    text = f"---\n{ONE}---\n---\napiVersion: v1\nkind: Secret\nmetadata: {{name: c}}\n---{ONE}"
     found = read(text, "a.yaml")
     assert len(found.objects) == 2
     assert found.others == 1

@@ -18,6 +18,17 @@ from tests.wire.test_commands import VELERO, obj
 
 __all__ = ["Foretop", "box", "foretop", "held", "home", "only", "still_box", "wire"]
 READER = User("reader", (Rule(("get", "list", "watch"), ("*",), ("*",)),))
+BLIND = User(
+    "blind",
+    (
+        Rule(
+            ("get", "list", "watch"),
+            ("velero.io", "oadp.openshift.io", "apps", "batch", "psc.cronprimer.local"),
+            ("*",),
+        ),
+    ),
+)
+"""May read all but ConfigMaps, namespaces and the like."""
 ENDED = {"phase": "Completed", "startTimestamp": "2026-11-15T02:00:00Z", "completionTimestamp": "2026-11-15T02:01:00Z"}
 RUNNING = {"phase": "InProgress", "startTimestamp": "2026-11-15T02:40:00Z"}
 UPLOAD = {
@@ -76,7 +87,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def box(wire: Wire) -> Iterator[LocalApiServer]:
-    with box_in_thread(OBJECTS, [READER]) as made:
+    with box_in_thread(OBJECTS, [READER, BLIND]) as made:
         yield made
 
 
@@ -89,8 +100,10 @@ def still_box() -> Iterator[LocalApiServer]:
 
 @pytest.fixture
 def foretop(box: LocalApiServer, tmp_path: Path) -> Foretop:
-    config = kubeconfig(box, tmp_path)
-    return lambda *arguments: run([*arguments, "--kubeconfig", config])
+    def call(*arguments: str, user: str = "admin") -> int:
+        return run([*arguments, "--kubeconfig", kubeconfig(box, tmp_path, user)])
+
+    return call
 
 
 def held(box: LocalApiServer, name: str) -> Schedule:

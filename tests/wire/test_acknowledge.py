@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
+from foretop_core.models.kinds import ACKNOWLEDGEMENTS
 from foretop_demo.local_api_server import LocalApiServer
-from tests.wire.action_fixtures import wire
-from tests.wire.command_fixtures import Foretop, box, foretop, home
+from tests.wire.action_fixtures import Wire, wire
+from tests.wire.command_fixtures import BLIND, READER, Foretop, box, foretop, home
+from tests.wire.test_commands import VELERO
 
 __all__ = ["box", "foretop", "home", "wire"]
 NIGHTLY = "schedule/velero/nightly"
+OVERDUE = "schedule-overdue:Schedule/velero/nightly:unknown"
 WHY = ("--reason", "the bucket is being moved")
 
 
@@ -22,38 +25,44 @@ def findings(capsys: pytest.CaptureFixture[str], foretop: Foretop) -> dict[str, 
     return {item["id"]: item for item in json.loads(capsys.readouterr().out)["items"]}
 
 
-def marks(box: LocalApiServer, name: str) -> dict[str, str]:
-    held = box.storage.get(box.storage.kind("Schedule"), "velero", name)
-    return {key: value for key, value in (held["metadata"].get("annotations") or {}).items() if "acknowledged" in key}
+def entries(box: LocalApiServer) -> dict[str, Any]:
+    """What the ConfigMap holds, by id of the finding."""
+    held = box.storage.find(box.storage.kind("ConfigMap"), "velero", ACKNOWLEDGEMENTS)
+    found = [json.loads(text) for text in ((held or {}).get("data") or {}).values()]
+    return {one["finding"]: one for one in found}
 
 
-def test_what_is_acknowledged_for_oneself_is_listed_as_such_and_writes_nothing_to_the_cluster(
+def test_what_is_acknowledged_is_listed_as_such_and_taken_back(
     foretop: Foretop, box: LocalApiServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = box.storage.get(box.storage.kind("Schedule"), "velero", "nightly")
-    assert foretop("acknowledge", NIGHTLY, "--for", "shift", *WHY) == 0
-    assert "acknowledged until 06:00:00Z, for you only" in capsys.readouterr().out
-    assert box.storage.get(box.storage.kind("Schedule"), "velero", "nightly") == before
+    assert foretop("acknowledge", NIGHTLY, "--for", "shift", *WHY, "--yes") == 0
+    assert "everybody sees until 06:00:00Z that this is known: overdue" in capsys.readouterr().out
+    assert box.storage.get(box.storage.kind("Schedule"), "velero", "nightly") == before, "nothing is on the object"
     known = {key: item["acknowledged"] for key, item in findings(capsys, foretop).items() if item["acknowledged"]}
     assert known == {
-        "schedule-overdue:Schedule/velero/nightly:unknown": {
+        OVERDUE: {
             "by": "admin",
             "at": "2026-11-15T02:41:07Z",
             "until": "2026-11-15T06:00:00Z",
             "reason": "the bucket is being moved",
-            "shared": False,
         }
     }
     foretop("get", "findings")
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "nightly " in line]
     assert line.endswith("by admin until 06:00:00Z: the bucket is being moved")
+    assert foretop("acknowledge", "schedule/gold-1", *WHY, "--yes") == 0
+    assert len(entries(box)) == 2
+    assert foretop("unacknowledge", NIGHTLY, "--yes") == 0
+    assert [one for one in entries(box) if "nightly" in one] == []
+    assert [key for key, item in findings(capsys, foretop).items() if item["acknowledged"]] == list(entries(box))
 
 
 def test_a_report_says_everything_and_with_acknowledged_what_is_known_does_not_count(
     foretop: Foretop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("nightly", "gold-1", "gold-2"):
-        assert foretop("acknowledge", f"schedule/{name}", "--for", "change", *WHY) == 0
+        assert foretop("acknowledge", f"schedule/{name}", "--for", "change", *WHY, "--yes") == 0
     capsys.readouterr()
     assert foretop("report", "-o", "json") == 1
     whole = json.loads(capsys.readouterr().out)
@@ -74,52 +83,61 @@ def test_a_report_says_everything_and_with_acknowledged_what_is_known_does_not_c
     )
 
 
-@pytest.mark.sweep
-def test_what_everybody_sees_is_an_annotation_that_is_shown_first_and_taken_off_again(
+def test_a_dry_run_says_what_is_written_and_nobody_writes_without_being_asked(
     foretop: Foretop, box: LocalApiServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ("acknowledge", NIGHTLY, "--for", "1h", *WHY, "--shared")
+    asked = ("acknowledge", NIGHTLY, "--for", "1h", *WHY)
     assert foretop(*asked, "--dry-run", "-o", "json") == 0
     (planned,) = json.loads(capsys.readouterr().out)["items"]
-    assert marks(box, "nightly") == {}
+    assert foretop(*asked) == 2
+    assert foretop(*asked, "--yes", "--read-only") == 3
+    assert entries(box) == {}
     assert foretop(*asked, "--yes") == 0
-    assert marks(box, "nightly") == planned["patch"]["metadata"]["annotations"]
+    assert list(entries(box).values()) == [json.loads(text) for text in planned["patch"]["data"].values()]
     (known,) = [item["acknowledged"] for item in findings(capsys, foretop).values() if item["acknowledged"]]
-    assert (known["shared"], known["until"]) == (True, "2026-11-15T03:41:07Z")
-    assert foretop("unacknowledge", NIGHTLY, "--yes") == 0
-    assert marks(box, "nightly") == {}
-    assert not any(item["acknowledged"] for item in findings(capsys, foretop).values())
+    assert known["until"] == "2026-11-15T03:41:07Z"
 
 
-def test_nobody_writes_an_annotation_without_being_asked(foretop: Foretop, box: LocalApiServer) -> None:
-    assert foretop("acknowledge", NIGHTLY, *WHY, "--shared") == 2
-    assert foretop("acknowledge", NIGHTLY, *WHY, "--shared", "--yes", "--read-only") == 3
-    assert marks(box, "nightly") == {}
-
-
-def test_with_read_only_one_s_own_acknowledgement_is_still_kept(foretop: Foretop) -> None:
-    assert foretop("acknowledge", NIGHTLY, *WHY, "--read-only") == 0
-    assert foretop("unacknowledge", NIGHTLY, "--read-only") == 0
-
-
-@pytest.mark.sweep
-def test_a_finding_about_no_object_can_be_known_to_oneself_only(
+def test_a_finding_about_no_object_is_acknowledged_beside_its_velero(
     foretop: Foretop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     together = "schedules-collide:/velero/:00:00"
-    assert foretop("acknowledge", together, *WHY, "--shared", "--yes") == 3
-    assert "it cannot be shared" in capsys.readouterr().out
-    assert foretop("acknowledge", together, *WHY) == 0
+    assert foretop("acknowledge", together, *WHY, "--yes") == 0
+    assert findings(capsys, foretop)[together]["acknowledged"]["by"] == "admin"
+
+
+def test_who_may_not_write_there_is_told_so_in_one_line_and_reads_the_others(
+    foretop: Foretop, box: LocalApiServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert foretop("acknowledge", NIGHTLY, *WHY, "--yes") == 0
+    capsys.readouterr()
+    assert foretop("acknowledge", "schedule/gold-1", *WHY, "--yes", user=READER.name) == 3
+    (told,) = capsys.readouterr().err.splitlines()
+    assert told.startswith("foretop: Cannot acknowledge: patch on configmaps in velero is not allowed (ask for a role")
+    foretop("get", "findings", "-o", "json", user=READER.name)
+    items = json.loads(capsys.readouterr().out)["items"]
+    assert [one["name"] for one in items if one["acknowledged"]] == ["nightly"]
+
+
+def test_who_may_not_read_them_sees_every_finding_as_open(foretop: Foretop, capsys: pytest.CaptureFixture[str]) -> None:
+    assert foretop("acknowledge", NIGHTLY, *WHY, "--yes") == 0
+    capsys.readouterr()
+    assert foretop("report", "-o", "json", user=BLIND.name) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert not any(one["acknowledged"] for one in report["findings"])
+    assert report["notSeen"] == [], "what is not acknowledged hides nothing"
+    foretop("get", "findings", user=BLIND.name)
+    assert "not allowed to see what is known" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("acknowledge", "schedule/other", *WHY), "There is no finding schedule/other"),
-        (("acknowledge", "nightly", *WHY), "There is no finding nightly"),
-        (("acknowledge", NIGHTLY, *WHY, "--for", "soon"), "'soon' is not valid"),
-        (("acknowledge", NIGHTLY, "--reason", " "), "A reason is needed"),
-        (("unacknowledge", NIGHTLY), "None of these findings is acknowledged"),
+        (("acknowledge", "schedule/other", *WHY, "--yes"), "There is no finding schedule/other"),
+        (("acknowledge", "nightly", *WHY, "--yes"), "There is no finding nightly"),
+        (("acknowledge", NIGHTLY, *WHY, "--yes", "--for", "soon"), "'soon' is not valid"),
+        (("acknowledge", NIGHTLY, "--yes", "--reason", " "), "A reason is needed"),
+        (("unacknowledge", NIGHTLY, "--yes"), "None of these findings is acknowledged"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -130,7 +148,7 @@ def test_bad_input_is_one_line(
 
 
 def test_a_sentence_says_that_a_finding_is_known(foretop: Foretop, capsys: pytest.CaptureFixture[str]) -> None:
-    foretop("acknowledge", NIGHTLY, *WHY)
+    foretop("acknowledge", NIGHTLY, *WHY, "--yes")
     capsys.readouterr()
     foretop("get", "findings", "--plain")
     lines = capsys.readouterr().out.splitlines()
@@ -145,7 +163,7 @@ def test_a_sentence_says_that_a_finding_is_known(foretop: Foretop, capsys: pytes
 def test_the_hand_over_has_what_is_wrong_what_is_known_and_what_was_written(
     foretop: Foretop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert foretop("acknowledge", NIGHTLY, *WHY, "--shared", "--yes") == 0
+    assert foretop("acknowledge", NIGHTLY, *WHY, "--yes") == 0
     assert foretop("schedule", "pause", "gold-1", "--reason", "upgrade", "--yes") == 0
     capsys.readouterr()
     assert foretop("handover") == 0
@@ -160,3 +178,17 @@ def test_the_hand_over_has_what_is_wrong_what_is_known_and_what_was_written(
         "# Hand-over at 2026-11-15T02:41:07Z: minicluster\n\nTimes without a date are of 15 Nov 2026."
     )
     assert "\n\n## Wrong now (" in out
+
+
+def test_the_list_is_asked_for_once_and_only_where_a_velero_is(
+    foretop: Foretop, box: LocalApiServer, wire: Wire
+) -> None:
+    """A Deployment called velero, which a tenant can make, is no Velero; who may not read the list is told once."""
+    box.storage.create(box.storage.kind("Deployment"), {**VELERO, "metadata": {"name": "velero", "namespace": "shop"}})
+    wire.asked.clear()
+    foretop("report", user=BLIND.name)
+    asked = [path.rpartition("/api/")[2] for _, path in wire.asked if path.endswith("configmaps")]
+    assert asked == ["v1/namespaces/velero/configmaps"]
+    wire.asked.clear()
+    foretop("get", "schedules")
+    assert not [path for _, path in wire.asked if path.endswith("configmaps")], "only findings need it"

@@ -39,7 +39,7 @@ COMMANDS = (
     ("storage-request", "approve", "ask"),
     ("storage-request", "reject", "ask"),
     ("server", "set", "--schedule-skip-immediately=false"),
-    ("acknowledge", "schedule/nightly", "--for", "change", "--reason", "CHG-4711", "--shared"),
+    ("acknowledge", "schedule/nightly", "--for", "change", "--reason", "CHG-4711"),
     ("unacknowledge", "schedule/nightly"),
 )
 _IDENTITY = {"apiVersion", "kind", "name", "generateName", "namespace", "resourceVersion", "uid", "preconditions"}
@@ -82,7 +82,7 @@ def test_the_dry_run_says_what_the_real_one_sends(
     for name in ("SUDO_USER", "LOGNAME", "USER"):
         monkeypatch.delenv(name, raising=False)
     if words[0] == "unacknowledge":
-        assert foretop("acknowledge", *words[1:], "--reason", "CHG-4711", "--shared", "--yes") == 0
+        assert foretop("acknowledge", *words[1:], "--reason", "CHG-4711", "--yes") == 0
         wire.bodies.clear()
         capsys.readouterr()
     assert foretop(*words, "--dry-run", "-o", "json") == 0

@@ -37,10 +37,13 @@ from foretop_core.actions.run_files import file_plan
 from foretop_core.actions.write_answer import check_answer
 from foretop_core.errors import Unreadable
 from foretop_core.models import Deployment, NonAdmin, from_builtins
+from foretop_core.models.kinds import ACKNOWLEDGEMENTS
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.pauses import OWN_MANAGER
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Finding, Severity
+from foretop_core.rules.triage.acknowledging import key_of_entry
 from foretop_demo.local_api_server import LocalApiServer
 from tests.examples import sampled
 from tests.objects import NOW, schedule
@@ -74,13 +77,23 @@ def with_annotation(body: dict[str, Any], name: str) -> dict[str, Any]:
     return {**body, "metadata": {**body["metadata"], "annotations": {name: "{}"}}}
 
 
+def elsewhere(item: dict[str, Any], namespace: str) -> dict[str, Any]:
+    return {**item, "metadata": {**item["metadata"], "namespace": namespace}}
+
+
 WORLD = [
     *(item for item in OBJECTS if not item["kind"].startswith(("NonAdminBackup", "NonAdminRestore", "Namespace"))),
     *(item for item in OBJECTS if item["kind"] == "NonAdminBackupStorageLocationRequest"),
     *TENANTS,
     a_schedule("old"),
-    a_schedule("open"),
-    with_annotation(a_schedule("known"), "foretop.io/acknowledged-schedule-overdue"),
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "second"}},
+    elsewhere(a_schedule("open"), "second"),
+    {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": ACKNOWLEDGEMENTS, "namespace": "velero"},
+        "data": {key_of_entry("schedule-overdue:Schedule/velero/known"): "by maria"},
+    },
     obj("Restore", "done", {"backupName": "ended"}, status={"phase": "Completed"}),
     obj("Restore", "left", {"backupName": "ended"}, status={"phase": "Completed"}),
     obj("Backup", "second", {"includedNamespaces": ["shop"]}, status=OBJECTS[7]["status"]),
@@ -97,22 +110,28 @@ async def box_of_all() -> AsyncIterator[LocalApiServer]:
         yield box
 
 
+def of_nobody(_: ClusterSnapshot) -> list[Any]:
+    """What is written is beside the objects that findings are about."""
+    return []
+
+
 def by_name(name: str, held: str = "schedules") -> Select:
     return lambda snapshot: [one for one in getattr(snapshot, held) if one.name == name]
 
 
-def overdue(snapshot: ClusterSnapshot, items: Iterable[Any]) -> list[Finding]:
-    return [Finding("schedule-overdue", Severity.WARNING, snapshot.ref(one), None, "overdue", "", "") for one in items]
+def overdue(snapshot: ClusterSnapshot, namespace: str, name: str) -> list[Finding]:
+    subject = ObjectRef(snapshot.context, "Schedule", namespace, name)
+    return [Finding("schedule-overdue", Severity.WARNING, subject, None, "overdue", "", "")]
 
 
 def acknowledging(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    chosen = list(items)
-    return plan_acknowledge(snapshot, chosen, overdue(snapshot, chosen), AcknowledgeRequest("maria", "CHG-4711"), now)
+    return plan_acknowledge(
+        snapshot, items, overdue(snapshot, "second", "open"), AcknowledgeRequest("maria", "CHG-4711"), now
+    )
 
 
 def unacknowledging(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    chosen = list(items)
-    return plan_unacknowledge(snapshot, chosen, overdue(snapshot, chosen), now)
+    return plan_unacknowledge(snapshot, items, overdue(snapshot, "velero", "known"), now)
 
 
 def extending_a_pause(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
@@ -131,8 +150,8 @@ PLANNERS: list[tuple[Select, Planner]] = [
     (by_name("ended", "backups"), lambda s, items, now: plan_restore(s, items, RestoreRequest(), now)),
     (by_name("old"), lambda s, items, now: plan_create_schedules(s, [NewSchedule("velero", "new", "@daily")], now)),
     (by_name("old"), plan_delete_schedule),
-    (by_name("open"), acknowledging),
-    (by_name("known"), unacknowledging),
+    (of_nobody, acknowledging),
+    (of_nobody, unacknowledging),
     (by_name("ended", "backups"), plan_delete_backup),
     (by_name("gold-2"), lambda s, items, now: plan_edit_schedule(s, items, ScheduleEdit({"schedule": "@daily"}), now)),
     (by_name("spare", "backups"), lambda s, items, now: plan_extend(s, items, NewLifetime(ttl="720h"), now)),

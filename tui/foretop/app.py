@@ -65,7 +65,7 @@ FAST_CLOCK_PACE = 1 / 4
 TRY_AGAIN = 5.0
 """Seconds after which a configuration that could not be used is read again."""
 LOOK_AT_FILES = 1.0
-"""Seconds between two looks at the configuration and at the acknowledgements."""
+"""Seconds between two looks at the configuration."""
 _KEPT_MESSAGES = 200
 _LEAST_SIZE = Size(40, 10)
 """In less no table can be read."""
@@ -194,41 +194,36 @@ class Dashboard(SerialKeyApp):
         """The frame is on the screen; only now come the libraries that speak to clusters."""
         try:
             self._source = await self._opened()
-            from foretop_core.actions.acknowledgement_file import acknowledgements_of
             from foretop_core.background import beside, keep_running
             from foretop_core.dashboard.background_reads import BackgroundReads
             from foretop_core.dashboard.state import DashboardState
 
             first = PAGES[self.display_options.page].first_kind
             self._source.start(frozenset({first} if first else ()))
-            own = acknowledgements_of(os.environ)
             reads = BackgroundReads(os.environ, waits=False)
-            state = DashboardState(self._source, asyncio.get_running_loop().time, own, reads, beside)
+            state = DashboardState(self._source, asyncio.get_running_loop().time, reads, beside)
             self._follow_config(state)
             self.main_screen.attach(state)
         except Exception as problem:
             self.fail(problem)
             return
-        tasks: dict[str, Callable[[DashboardState], Awaitable[None]]] = {
-            "drawing": self._pump,
-            "reading own files": partial(self._follow_files, own.path),
-        }
+        tasks: dict[str, Callable[[], Awaitable[None]]] = {"drawing": partial(self._pump, state)}
+        if self.config is not None:
+            tasks["reading the configuration"] = partial(self._follow_config_file, self.config.config.path)
         async with asyncio.TaskGroup() as group:
             for name, work in tasks.items():
-                group.create_task(keep_running(name, partial(work, state), partial(self._task_failed, name)))
+                group.create_task(keep_running(name, work, partial(self._task_failed, name)))
 
     def _task_failed(self, name: str, problem: Exception, delay: float) -> None:
         self.survives(name, problem)
 
-    async def _follow_files(self, acknowledgements: Path, state: DashboardState) -> None:
-        """Takes up a configuration that has changed, and what another foretop of the same person acknowledged."""
+    async def _follow_config_file(self, path: Path) -> None:
+        """Takes up a configuration that has changed."""
         from foretop_core.background import when_changed
         from foretop_core.config.config_file import file_stamp
 
-        paths = (acknowledgements, *((self.config.config.path,) if self.config is not None else ()))
-        async with contextlib.aclosing(when_changed(lambda: [*map(file_stamp, paths)], LOOK_AT_FILES)) as changes:
+        async with contextlib.aclosing(when_changed(lambda: file_stamp(path), LOOK_AT_FILES)) as changes:
             async for _ in changes:
-                await state.read_acknowledgements()
                 if self._applier is not None and await self._applier.poll():
                     self._drawn = ()
                     self._redraw.set()

@@ -162,6 +162,7 @@ _PLACES = {
     "PodVolumeRestore": "movements",
     "DataUpload": "movements",
     "DataDownload": "movements",
+    "ConfigMap": "config_maps",
 }
 
 

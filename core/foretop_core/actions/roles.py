@@ -60,7 +60,7 @@ def _local_records() -> Iterator[ActionRecord]:
 
 def role_needs(holder: RoleHolder) -> RoleNeeds:
     """The rights that the watches and the actions of a role need."""
-    acting = tuple(needed for record in role_records(holder) for needed in _needed_by(holder, record))
+    acting = tuple(needed for record in role_records(holder) for needed in (*record.rights, *record.reads))
     beside = (*_watched(kind for kind in KINDS if kind in BESIDE_VELERO), *NODE_AGENT_READS)
     others = _watched(kind for kind in KINDS if kind not in BESIDE_VELERO)
     match holder:
@@ -106,15 +106,6 @@ def role_rules(needs: Iterable[RequiredPermission]) -> list[dict[str, Any]]:
         }
         for (group, allowed, names), resources in sorted(rules.items())
     ]
-
-
-def _needed_by(holder: RoleHolder, record: ActionRecord) -> Iterator[RequiredPermission]:
-    """The rights of an action that the role is for, where it is on Velero's objects and on tenants' alike."""
-    sides = {kind in BESIDE_VELERO for kind in record.kinds}
-    for needed in (*record.rights, *record.reads):
-        tenants = holder is RoleHolder.OADP_TENANT
-        if len(sides) == 1 or holder is RoleHolder.CLUSTER_ADMIN or (needed.kind in BESIDE_VELERO) is not tenants:
-            yield needed
 
 
 def _watched(kinds: Iterable[Kind]) -> tuple[RequiredPermission, ...]:

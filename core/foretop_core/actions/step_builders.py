@@ -127,6 +127,13 @@ def create_step(
     return PlanStep(where, Write("POST", body), changes, forecast, line, warnings, source, summary=summary)
 
 
+def create_plain_step(where: ObjectRef, parts: Mapping[str, Any], summary: tuple[str, ...], forecast: str) -> PlanStep:
+    """A new object of a built-in kind, which has no spec of ours; the summary is all that is said of it."""
+    body = {"apiVersion": kind_of_ref(where).api_version, "kind": where.kind, **parts}
+    command = f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(compact_json(body))}"
+    return PlanStep(where, Write("POST", body), summary, forecast, command, summary=summary)
+
+
 def delete_step(
     where: ObjectRef, item: Resource, spec: Mapping[str, Any], forecast: str, warnings: tuple[str, ...] = ()
 ) -> PlanStep:

@@ -121,8 +121,7 @@ class _Told:
         now, known = self._now(found.context), found.acknowledged
         what = f"{self._place(found.context)}{subject_and_what(found, render(found.what, now, self._zone))}"
         said = render(acknowledgement_text(known), now, self._zone) if known is not None else ""
-        whom = "" if known is None or known.shared else " (not shared)"
-        return what, f"acknowledged {said}{whom}"
+        return what, f"acknowledged {said}"
 
     def gap(self, gap: VisibilityGap) -> str:
         return f"{' '.join(filter(None, (gap.context, gap.kind)))} ({gap.why(self._zone)})"

@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from foretop_core.actions.acknowledgement_file import AcknowledgementFile
 from foretop_core.actions.step_builders import owner_warning
-from foretop_core.background import in_thread
 from foretop_core.config.settings import DEFAULT_SETTINGS
 from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.dashboard.related_objects import object_of
@@ -28,7 +26,6 @@ from foretop_core.rules.night.outlook import next_waits
 from foretop_core.rules.own_failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import (
-    Acknowledgement,
     Debounced,
     Finding,
     Severity,
@@ -40,7 +37,6 @@ from foretop_core.rules.triage import (
     ungathered,
     with_acknowledgements,
 )
-from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.rules.undone import UndoneChange, put_back, undone_finding
 from foretop_core.store import ContextHealth, Store
 from foretop_core.tables.engine.render_context import NextWaits, RenderContext, RenderContextFactory
@@ -123,15 +119,11 @@ class DashboardState:
         self,
         source: ClusterSession,
         ticks: Callable[[], float],
-        own: AcknowledgementFile | None = None,
         reads: BackgroundReads | None = None,
         beside: Beside | None = None,
         thresholds: Thresholds | None = None,
     ) -> None:
-        """`own` is what the person at the terminal has acknowledged, `reads` what rooms read of this machine.
-
-        `beside` is how long work is kept out of the way of a frame.
-        """
+        """`reads` are what rooms read of this machine; `beside` keeps long work out of the way of a frame."""
         self.source = source
         self.contexts = source.contexts
         self.zoning = TimeZoneSetting()
@@ -149,17 +141,17 @@ class DashboardState:
         """The revision of the findings: higher whenever a new look at the clusters found something else."""
         self._about: tuple[int, dict[ObjectRef, list[Finding]]] = (-1, {})
         self._ticks = ticks
-        self._own = own
         self._reads = reads
         self._beside = beside
         self._undone: tuple[UndoneChange, ...] = ()
-        self._known: OwnAcknowledgements = {}
         self._context_factories = {context: self._factory(context) for context in source.contexts}
         self._render_contexts: dict[str, tuple[int, RenderContext]] = {}
         self._clocks: dict[str, datetime] = {}
         self._places: tuple[int, tuple[str, ...]] = (-1, ())
         self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
         self._settled: dict[str, Debounced] = {}
+        self._snapshots: dict[str, ClusterSnapshot] = {}
+        """Of each cluster the one that was judged last."""
         self._pauses: dict[str, PauseSummary] = {}
         self._failed_rules: dict[str, tuple[Failure, ...]] = {}
         self._failed_judging: dict[str, tuple[Failure, ...]] = {}
@@ -385,7 +377,7 @@ class DashboardState:
         self._judged[context] = (self.clock(context), self._version(context))
         if self._is_coming_in(context):
             return
-        snapshot = self.store.snapshot(context)
+        snapshot = self._snapshots[context] = self.store.snapshot(context)
         more_rules = self._reads.rules(snapshot) if self._reads is not None else ()
         found = triage(snapshot, now, self.thresholds, more_rules=more_rules)
         self._context_factories[context].waits = _next_waits(snapshot, now)
@@ -426,27 +418,6 @@ class DashboardState:
             return False
         return not undone.fields or bool(put_back(undone.fields, as_json(item)))
 
-    async def acknowledge(self, new: Iterable[Acknowledgement]) -> None:
-        """Known from now on to the person at the terminal; raises ForetopError where it cannot be kept."""
-        if self._own is not None:
-            await self._own.add_in_thread(new, self.clock())
-            await self.read_acknowledgements()
-
-    async def unacknowledge(self, keys: Iterable[tuple[str, str]]) -> None:
-        """Open again, by context and id; raises ForetopError where that cannot be kept."""
-        if self._own is not None:
-            await self._own.remove_in_thread(keys, self.clock())
-            await self.read_acknowledgements()
-
-    async def read_acknowledgements(self) -> None:
-        """Takes up what the person has acknowledged, here or in another foretop."""
-        if self._own is None:
-            return
-        found = await in_thread(self._own.read)
-        if found is not self._known:
-            self._known = found
-            self._gather()
-
     def _gather(self) -> None:
         self._gathered = self._log.revision
         open_ones, known = self._parted(
@@ -466,9 +437,12 @@ class DashboardState:
     def _parted(self, findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
         """The findings that are not acknowledged, and those that are."""
         parts: tuple[list[Finding], list[Finding]] = ([], [])
-        for finding in with_acknowledgements(findings, self._known, self._object, self.clock):
+        for finding in with_acknowledgements(findings, self._judged_snapshot, self.clock):
             parts[finding.acknowledged is not None].append(finding)
         return parts
+
+    def _judged_snapshot(self, context: str) -> ClusterSnapshot:
+        return self._snapshots.get(context, ClusterSnapshot(context))
 
     def _object(self, key: ObjectRef) -> Resource | None:
         found = self.store.get(key)

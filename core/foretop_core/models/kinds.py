@@ -15,6 +15,8 @@ NODE_AGENT = "node-agent"
 """The name of the DaemonSet of the node agents."""
 NODE_AGENT_CONFIG = "node-agent-config"
 """The ConfigMap of the node agents before 1.15, and the usual one since."""
+ACKNOWLEDGEMENTS = "foretop-acknowledgements"
+"""The ConfigMap beside a Velero with the findings that are known."""
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -123,7 +125,7 @@ NONADMIN_DOWNLOAD = Kind(
 
 NAMESPACE = Kind("Namespace", builtin_kinds.Namespace, "", "v1", "namespaces", ("ns",), True, namespaced=False)
 
-CONFIG_MAP = Kind("ConfigMap", Resource, "", "v1", "configmaps", ("cm",))
+CONFIG_MAP = Kind("ConfigMap", builtin_kinds.ConfigMap, "", "v1", "configmaps", ("cm",))
 RESOURCE_QUOTA = Kind("ResourceQuota", Resource, "", "v1", "resourcequotas", ("quota",))
 
 MOVEMENTS = (POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, DATA_UPLOAD, DATA_DOWNLOAD)
@@ -153,6 +155,7 @@ KINDS = (
     DEFINITION,
     POD,
     NAMESPACE,
+    CONFIG_MAP,
 )
 """The kinds that are watched; download requests are only created and polled."""
 ON_DEMAND = (*MOVEMENTS, POD)
@@ -165,12 +168,14 @@ HAVE_RESULTS = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR))
 VERSION_KINDS = frozenset({DEPLOYMENT.name, *(kind.name for kind in RELEASE_HINTS)})
 """The names of the kinds, besides schedules, that show the release of a Velero server."""
 
-BESIDE_VELERO = frozenset({*(kind for kind in KINDS if kind.group == VELERO), NABSL_REQUEST, DPA, DEPLOYMENT, POD})
+BESIDE_VELERO = frozenset(
+    {*(kind for kind in KINDS if kind.group == VELERO), NABSL_REQUEST, DPA, DEPLOYMENT, POD, CONFIG_MAP}
+)
 """The kinds in the namespace of a Velero server; the other kinds are in the namespaces of its users."""
 
 _BY_GROUP_AND_NAME = {(kind.group, kind.name): kind for kind in KINDS}
 _BY_MODEL: dict[type[Resource], Kind] = {kind.model: kind for kind in KINDS}
-_BY_NAME = {kind.name: kind for kind in (*KINDS, CONFIG_MAP, DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD)}
+_BY_NAME = {kind.name: kind for kind in (*KINDS, DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD)}
 
 
 def find(api_version: str, name: str) -> Kind | None:

@@ -29,6 +29,7 @@ from foretop_core.models import (
     Schedule,
     ServerStatusRequest,
 )
+from foretop_core.models.builtin_kinds import ConfigMap
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, VeleroInfo, VisibilityGap
 from foretop_core.rules.velero_deployment import oadp_release, server
 
@@ -68,6 +69,7 @@ def snapshot_of(
         repositories=every(BackupRepository),
         pods=every(Pod),
         namespaces=every(Namespace) if namespaces_seen else None,
+        config_maps=every(ConfigMap),
         servers=servers_of(every(Deployment)),
         server_status=every(ServerStatusRequest),
         oadp_releases={item.namespace: found for item in every(Deployment) if (found := oadp_release(item))},

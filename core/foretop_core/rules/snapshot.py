@@ -30,6 +30,7 @@ from foretop_core.models import (
     Schedule,
     ServerStatusRequest,
 )
+from foretop_core.models.builtin_kinds import ConfigMap
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.behaviour_evidence import behaviour
@@ -142,6 +143,8 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     namespaces: tuple[Namespace, ...] | None = None
     """None where they were not seen: nobody can say then which ones lack a backup."""
     servers: Mapping[str, VeleroInfo] = msgspec.field(default_factory=dict)
+    config_maps: tuple[ConfigMap, ...] = ()
+    """Those with acknowledgements; of a file all."""
     node_limits: Limits = msgspec.field(default_factory=dict)
     """Read while volumes move."""
     server_status: tuple[ServerStatusRequest, ...] = ()
@@ -289,8 +292,13 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def velero_namespaces(self) -> tuple[str, ...]:
         """The namespaces to expect a Velero server in: those with schedules, backups or locations."""
-        found = {item.namespace for item in (*self.schedules, *self.storage)}
-        return tuple(sorted(found | self.lookups.backup_namespaces() | set(self.servers)))
+        return tuple(sorted(self.namespaces_with_velero_objects | self.servers.keys()))
+
+    @cached_property
+    def namespaces_with_velero_objects(self) -> frozenset[str]:
+        """The namespaces with objects that Velero works on, which tenants cannot make."""
+        own = {item.namespace for item in (*self.schedules, *self.storage)}
+        return self.lookups.backup_namespaces() | own
 
     @cached_property
     def schedules_by_namespace(self) -> Mapping[str, tuple[Schedule, ...]]:

@@ -11,6 +11,7 @@ import msgspec
 from foretop_core.kube.watching.watch_sink import SETTLED, WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import (
     BACKUP,
+    CONFIG_MAP,
     DEPLOYMENT,
     DPA,
     EVENT,
@@ -61,6 +62,8 @@ class ContextHealth(msgspec.Struct, frozen=True):
     faults: tuple[str, ...] = ()
     """The faults of foretop's own that have ended watches."""
     faulty_kinds: tuple[str, ...] = ()
+    hides_acknowledgements: bool = False
+    """The ConfigMap beside a Velero may not be read: nobody can say which findings are known."""
     polled: int = 0
     """Watches that have no connection of their own and are listed in turn."""
     polled_every: float = 0.0
@@ -155,6 +158,8 @@ def _is_of(scope: WatchScope, context: str, kind: Kind) -> bool:
 
 def _is_in_passing(scope: WatchScope, health: WatchHealth) -> bool:
     """True if a failure is not the cluster's: events of the open object, starting movements, what tells a page more."""
+    if scope.kind is CONFIG_MAP:
+        return health.state is WatchState.FORBIDDEN
     if scope.kind is EVENT or (bool(scope.selector) and health.state is WatchState.SYNCING):
         return True
     return scope.kind in _TELLS_MORE and health.state in (
@@ -190,6 +195,9 @@ def _together(every: Mapping[WatchScope, _Entry]) -> ContextHealth:
         unreadable_why=next((entry.lost_why for entry in entries.values() if entry.lost_lines), ""),
         faults=tuple(dict.fromkeys(entry.health.error for entry in every.values() if entry.health.is_fault)),
         faulty_kinds=tuple(sorted({scope.kind.name for scope, entry in every.items() if entry.health.is_fault})),
+        hides_acknowledgements=any(
+            scope.kind is CONFIG_MAP and entry.health.state is WatchState.FORBIDDEN for scope, entry in every.items()
+        ),
         polled=sum(entry.health.polled_every > 0 for entry in entries.values()),
         polled_every=max(entry.health.polled_every for entry in entries.values()),
     )
@@ -214,7 +222,7 @@ def _lost_at(watches: list[WatchHealth]) -> datetime | None:
     return max((health.since for health in watches if health.state in LOST), default=None)
 
 
-_NOT_NEEDED = frozenset({DEPLOYMENT, DPA, EVENT, NAMESPACE, REPOSITORY, *RELEASE_HINTS})
+_NOT_NEEDED = frozenset({CONFIG_MAP, DEPLOYMENT, DPA, EVENT, NAMESPACE, REPOSITORY, *RELEASE_HINTS})
 _WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
 
 

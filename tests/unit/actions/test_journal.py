@@ -20,7 +20,6 @@ import msgspec
 import pytest
 
 from foretop_core.actions import journal as journals
-from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.actions.journal import Journal, JournalEntry, default_path, entry_line
 from foretop_core.config.config_file import read_config
 from foretop_core.config.live_config import remembered_theme
@@ -379,7 +378,7 @@ def test_of_an_older_file_that_somebody_made_huge_the_newest_is_read(tmp_path: P
 
 
 def test_no_other_file_of_ours_is_waited_for(tmp_path: Path) -> None:
-    for name in ("config/foretop/config.yaml", "state/foretop/theme", "state/foretop/acknowledged.jsonl"):
+    for name in ("config/foretop/config.yaml", "state/foretop/theme"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         os.mkfifo(tmp_path / name)
     environ = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_STATE_HOME": str(tmp_path / "state")}
@@ -387,7 +386,6 @@ def test_no_other_file_of_ours_is_waited_for(tmp_path: Path) -> None:
     assert found.protects_all
     assert "not a regular file" in found.mistakes[0]
     assert remembered_theme(environ) == ""
-    assert acknowledgements_of(environ).read() == {}
 
 
 def test_a_kubeconfig_without_an_end_is_one_line() -> None:

@@ -284,7 +284,7 @@ def test_a_right_is_told_with_the_kind_that_the_action_is_asked_of() -> None:
         "NonAdminBackup",
         "fetch logs and results of NABs and NARs",
     )
-    assert told["patch", "NonAdminRestore"] == ("NonAdminRestore", "acknowledge findings for everybody")
+    assert told["patch", "ConfigMap"] == ("ConfigMap", "acknowledge findings")
     silent = replace(PAUSE, purpose="")
     assert list(told_rights([silent])) == []
 

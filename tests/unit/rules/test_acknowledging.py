@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import fcntl
-import stat
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,30 +10,46 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from foretop_core.actions.acknowledgement_file import AcknowledgementFile
 from foretop_core.actions.planners.acknowledging import (
     ACKNOWLEDGE,
     UNACKNOWLEDGE,
     AcknowledgeRequest,
     acknowledgement_end,
-    cannot_be_shared,
     next_shift_end,
     plan_acknowledge,
     plan_unacknowledge,
     record_for,
-    shared_subjects,
 )
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import BadInput, ForetopError
-from foretop_core.models import Schedule
-from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.errors import BadInput
+from foretop_core.models import Deployment, Resource, from_builtins
+from foretop_core.models.builtin_kinds import ConfigMap
+from foretop_core.models.kinds import ACKNOWLEDGEMENTS, CONFIG_MAP
+from foretop_core.models.wire import ObjectRef, as_json
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.sentences import Text, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Finding, Severity, aggregated, ungathered, with_acknowledgements
-from foretop_core.rules.triage.acknowledging import LONGEST, acknowledged, annotation_of, statement
+from foretop_core.rules.triage import (
+    Acknowledgement,
+    Finding,
+    Severity,
+    Thresholds,
+    aggregated,
+    ungathered,
+    with_acknowledgements,
+)
+from foretop_core.rules.triage.acknowledging import (
+    LONGEST,
+    MOST_BYTES,
+    MOST_ENTRIES,
+    home_of,
+    key_of_entry,
+    statement,
+    unreadable_acknowledgements,
+)
 from foretop_core.rules.triage.ranking import link_causes, rank
 from tests.objects import NOW, backup, location, schedule
-from tests.tui.fake_source import CONTEXT, FilledSource
+from tests.tui.fake_source import FilledSource
 
 HOUR = timedelta(hours=1)
 ENDS = ("06:00", "14:00", "22:00")
@@ -55,16 +67,31 @@ def request(until: datetime | None = NOW + HOUR) -> AcknowledgeRequest:
     return AcknowledgeRequest("maria", "the bucket is being moved", until)
 
 
+def config_map(data: dict[str, str], namespace: str = "velero", name: str = ACKNOWLEDGEMENTS) -> ConfigMap:
+    meta = {"name": name, "namespace": namespace, "uid": "u-1", "resourceVersion": "7"}
+    return from_builtins(ConfigMap, {"metadata": meta, "data": data})
+
+
+def text_of(entry: Acknowledgement) -> str:
+    return msgspec.json.encode(entry).decode()
+
+
+def holding(*entries: Acknowledgement, namespace: str = "velero") -> ConfigMap:
+    return config_map({key_of_entry(one.finding): text_of(one) for one in entries}, namespace)
+
+
+def seen(*objects: Resource) -> ClusterSnapshot:
+    """A cluster with a Velero in its namespace."""
+    return assemble([location(), *objects], "prod")
+
+
+def is_acknowledged(finding: Finding, snapshot: ClusterSnapshot, now: datetime = NOW) -> bool:
+    (marked,) = with_acknowledgements([finding], lambda _: snapshot, lambda _: now)
+    return marked.acknowledged is not None
+
+
 def is_known(finding: Finding, by: Finding, until: datetime | None, now: datetime) -> bool:
-    own = {("prod", by.id): request(until).of(by, NOW, "prod")}
-    return acknowledged(finding, own, None, now) is not None
-
-
-def carrying(*findings: Finding, until: datetime | None = NOW + HOUR, name: str = "nightly") -> Schedule:
-    marks: dict[str, Any] = {}
-    for step in plan_acknowledge(ClusterSnapshot("prod"), [schedule("nightly")], findings, request(until), NOW).steps:
-        marks |= step.write.body["metadata"]["annotations"]
-    return schedule(name, annotations=marks)
+    return is_acknowledged(finding, seen(holding(request(until).of(by, NOW))), now)
 
 
 # In which order
@@ -90,8 +117,8 @@ OTHER = late("other")
 def test_what_explains_and_what_is_explained_stay_together_whichever_of_them_is_known(
     known: tuple[Finding, ...], shown: list[str]
 ) -> None:
-    own = {("prod", one.id): request().of(one, NOW, "prod") for one in known}
-    marked = with_acknowledgements(link_causes([OTHER, FAILING, LOST]), own, lambda _: None, lambda _: NOW)
+    snapshot = seen(holding(*(request().of(one, NOW) for one in known)))
+    marked = with_acknowledgements(link_causes([OTHER, FAILING, LOST]), lambda _: snapshot, lambda _: NOW)
     assert [one.subject.name for one in sorted(marked, key=rank)] == shown
 
 
@@ -125,11 +152,8 @@ def test_nothing_is_known_for_longer_than_a_month() -> None:
     assert not is_known(late(), late(), None, NOW + LONGEST)
 
 
-def test_another_finding_of_the_same_object_or_of_another_cluster_is_not_known() -> None:
-    own = {("prod", late().id): request().of(late(), NOW, "prod")}
-    assert acknowledged(replace(late(), cause="other"), own, None, NOW) is None
-    elsewhere = replace(late(), subject=late().subject._replace(context="test"))
-    assert acknowledged(elsewhere, own, None, NOW) is None
+def test_another_finding_of_the_same_object_is_not_known() -> None:
+    assert not is_known(replace(late(), cause="other"), late(), NOW + HOUR, NOW)
 
 
 @pytest.mark.parametrize(
@@ -172,62 +196,162 @@ def test_a_reason_is_needed_and_is_not_a_novel(reason: str) -> None:
     assert AcknowledgeRequest("maria", "x" * 500).reason == "x" * 500
 
 
-# What everybody sees
+# Where
 
 
-def test_what_is_on_the_object_is_known_to_everybody() -> None:
-    found = acknowledged(late(), {}, carrying(late()), NOW)
-    assert found is not None
-    assert (found.by, found.reason, found.until, found.shared) == (
-        "maria",
-        "the bucket is being moved",
-        NOW + HOUR,
-        True,
-    )
-
-
-def test_a_mark_that_velero_copied_onto_another_object_says_nothing_there() -> None:
-    copied = late("nightly-20261115020003")
-    assert acknowledged(copied, {}, carrying(late(), name=copied.subject.name), NOW) is None
+def test_only_a_namespace_with_objects_of_velero_s_own_can_acknowledge() -> None:
+    """A tenant can make a ConfigMap and a Deployment in its own namespace, and gains nothing."""
+    nab = replace(late(), subject=ObjectRef("prod", "NonAdminBackup", "team-a", "mine"))
+    forged = holding(request().of(nab, NOW), namespace="team-a")
+    velero = from_builtins(Deployment, {"metadata": {"name": "velero", "namespace": "team-a"}, "spec": {}})
+    assert not is_acknowledged(nab, seen(forged, velero))
+    assert is_acknowledged(nab, seen(forged, velero, holding(request().of(nab, NOW))))
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{}", "known", "[" * 5000, '{"finding": 3}', '{"at": "9999-12-31T23:59:59Z"}', "\ud800"]
+    ("subject", "home"),
+    [
+        (ObjectRef("prod", "Schedule", "velero", "nightly"), "velero"),
+        (ObjectRef("prod", "Schedule", "second", "nightly"), "second"),
+        (ObjectRef("prod", "Schedule", "third", "nightly"), ""),
+        (ObjectRef("prod", "", "second", ""), "second"),
+        (ObjectRef("prod", "NonAdminBackup", "second", "mine"), ""),
+        (ObjectRef("prod", "Namespace", "", "shop"), ""),
+    ],
 )
-def test_a_mark_that_somebody_has_broken_hides_nothing(text: str) -> None:
-    broken = schedule(annotations={annotation_of(late()): text})
-    assert acknowledged(late(), {}, broken, NOW) is None
+def test_of_several_veleros_each_has_its_own_findings_and_those_of_nobody_have_no_place(
+    subject: ObjectRef, home: str
+) -> None:
+    there = schedule("other")
+    second = replace(there, metadata=replace(there.metadata, namespace="second"))
+    assert home_of(seen(second), subject) == home
 
 
-def test_two_findings_of_one_rule_on_one_object_have_marks_of_their_own_that_the_api_takes() -> None:
-    names = [annotation_of(replace(late(), cause=cause)) for cause in ("", "a b/c", "other")]
-    assert len(set(names)) == 3
-    assert all(len(name.partition("/")[2]) <= 63 for name in names)
+def test_a_cluster_in_which_no_velero_is_seen_has_no_place_and_says_so() -> None:
+    plan = plan_acknowledge(ClusterSnapshot("prod"), (), [late()], request(), NOW)
+    assert plan.steps == ()
+    (refusal,) = plan.refused
+    assert refusal.why == "no Velero is seen in its cluster, beside which it would be acknowledged"
 
 
-def test_the_plan_says_until_when_and_its_reverse_removes_exactly_that_mark() -> None:
-    (step,) = plan_acknowledge(ClusterSnapshot("prod"), [schedule()], [late()], request(), NOW).steps
-    assert step.forecast == "everybody sees until 03:41:07Z that this is known: late"
-    mark = annotation_of(late())
-    assert any(line.startswith(f"annotation {mark}: ") and "maria" in line for line in step.changes)
-    (back,) = plan_unacknowledge(ClusterSnapshot("prod"), [carrying(late())], [late()], NOW).steps
-    assert back.write.body["metadata"]["annotations"] == {mark: None}
-    written = step.write.body["metadata"]["annotations"][mark]
-    assert (step.write.before, back.write.before) == ({}, {"metadata": {"annotations": {mark: written}}})
-    assert plan_unacknowledge(ClusterSnapshot("prod"), [schedule()], [late()], NOW).steps == ()
+# What it says
 
 
-def test_a_finding_about_no_object_is_for_oneself_only() -> None:
-    queue = replace(late(), subject=ObjectRef("prod", "", "velero", ""))
-    objects, refused = shared_subjects([late(), queue, late()])
-    assert objects == (late().subject,)
-    assert [one.target for one in refused] == [queue.subject]
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "known", "[" * 5000, '{"finding": 3}', '{"at": "9999-12-31T23:59:59Z"}'],
+)
+def test_an_entry_that_cannot_be_read_costs_itself_and_is_told(text: str) -> None:
+    good = request().of(late("other"), NOW)
+    snapshot = seen(config_map({key_of_entry(late().id): text, key_of_entry(good.finding): text_of(good)}))
+    assert is_acknowledged(late("other"), snapshot)
+    assert not is_acknowledged(late(), snapshot)
+    (told,) = unreadable_acknowledgements(snapshot, NOW, Thresholds())
+    assert key_of_entry(late().id) in render(told.evidence, NOW)
+    assert told.subject == ObjectRef("prod", CONFIG_MAP.name, "velero", ACKNOWLEDGEMENTS)
 
 
-def test_an_object_that_carries_no_marks_cannot_be_shared() -> None:
-    pod = replace(late(), subject=ObjectRef("prod", "Pod", "velero", "velero-0"))
-    unnamed = replace(late(), subject=ObjectRef("prod", "Schedule", "velero", ""))
-    assert [bool(cannot_be_shared(one)) for one in (late(), pod, unnamed)] == [False, True, True]
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"at": NOW + HOUR, "until": NOW + 2 * HOUR},
+        {"at": NOW.replace(year=9990), "until": NOW.replace(year=9990)},
+        {"at": NOW.replace(year=2)},
+        {"until": NOW.replace(year=9998)},
+        {"until": NOW + LONGEST + HOUR},
+        {"finding": late("other").id},
+    ],
+    ids=["an hour ahead", "the year 9990", "the year 2", "until 9998", "for more than a month", "another key"],
+)
+def test_an_entry_that_foretop_would_not_have_made_acknowledges_nothing_and_is_told(changed: dict[str, Any]) -> None:
+    entry = replace(request().of(late(), NOW), **changed)
+    snapshot = seen(config_map({key_of_entry(late().id): text_of(entry)}))
+    assert not is_acknowledged(late(), snapshot)
+    assert not is_acknowledged(late("other"), snapshot)
+    assert len(list(unreadable_acknowledgements(snapshot, NOW, Thresholds()))) == 1
+
+
+def test_an_entry_that_a_colleague_made_a_moment_ahead_of_this_clock_counts() -> None:
+    snapshot = seen(holding(request().of(late(), NOW + timedelta(seconds=30))))
+    assert is_acknowledged(late(), snapshot)
+    assert list(unreadable_acknowledgements(snapshot, NOW, Thresholds())) == []
+
+
+def test_a_list_that_is_too_large_acknowledges_nothing_and_says_so() -> None:
+    known = request().of(late(), NOW)
+    many = [replace(known, finding=f"a-rule:Schedule/velero/s{number}") for number in range(MOST_ENTRIES)]
+    for held, why in (
+        (holding(known, *many), "it has 501 entries, more than 500"),
+        (holding(known, replace(many[0], reason="x" * MOST_BYTES)), "it has 512 KiB, more than 512"),
+    ):
+        assert not is_acknowledged(late(), seen(held))
+        (told,) = unreadable_acknowledgements(seen(held), NOW, Thresholds())
+        assert why in render(told.evidence, NOW)
+        plan = plan_acknowledge(seen(held), (), [late("more")], request(), NOW)
+        assert plan.steps == ()
+        assert [why in refusal.why for refusal in plan.refused] == [True]
+
+
+def test_keys_are_of_the_signs_that_the_api_takes_and_differ_with_the_finding() -> None:
+    findings = [replace(late(), cause=cause) for cause in ("", "a b/c", "other", "\ud800", "x" * 1000)]
+    keys = [key_of_entry(finding.id) for finding in findings]
+    assert len(set(keys)) == len(keys)
+    for key in (*keys, key_of_entry("/ ü:x")):
+        assert len(key) <= 253
+        assert set(key) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
+
+
+# What is written
+
+
+def test_the_first_acknowledgement_makes_the_config_map_and_later_ones_patch_it() -> None:
+    (made,) = plan_acknowledge(seen(), (), [late()], request(), NOW).steps
+    assert (made.write.method, made.target) == ("POST", ObjectRef("prod", "ConfigMap", "velero", ACKNOWLEDGEMENTS))
+    assert made.forecast == "everybody sees until 03:41:07Z that this is known: late"
+    assert made.write.body["metadata"] == {"name": ACKNOWLEDGEMENTS, "namespace": "velero"}
+    held = config_map(made.write.body["data"])
+    assert is_acknowledged(late(), seen(held))
+    (patch,) = plan_acknowledge(seen(held), (), [late("other")], request(), NOW).steps
+    assert patch.write.method == "PATCH"
+    assert patch.write.body["metadata"] == {"uid": "u-1", "resourceVersion": "7"}
+    assert list(patch.write.body["data"]) == [key_of_entry(late("other").id)]
+    assert any("maria" in line for line in patch.changes)
+
+
+def test_what_is_taken_back_is_that_entry_and_no_other() -> None:
+    held = holding(request().of(late(), NOW), request().of(late("other"), NOW))
+    (step,) = plan_unacknowledge(seen(held), (), [late()], NOW).steps
+    key = key_of_entry(late().id)
+    assert step.write.body["data"] == {key: None}
+    assert step.write.before == {"data": {key: held.data[key]}}
+    assert plan_unacknowledge(seen(held), (), [late("third")], NOW).steps == ()
+    assert plan_unacknowledge(seen(), (), [late()], NOW).steps == ()
+
+
+def test_what_has_ended_goes_with_the_next_write_and_what_cannot_be_read_stays() -> None:
+    ended, lasting = request().of(late("ended"), NOW), request(None).of(late("lasting"), NOW)
+    old = replace(lasting, finding=late("old").id, at=NOW - LONGEST)
+    broken = key_of_entry(late("broken").id)
+    entries = {key_of_entry(one.finding): text_of(one) for one in (ended, lasting, old)}
+    (step,) = plan_acknowledge(
+        seen(config_map({**entries, broken: "{"})), (), [late()], request(NOW + 2 * HOUR), NOW + HOUR
+    ).steps
+    assert {key: text is None for key, text in step.write.body["data"].items()} == {
+        key_of_entry(late("ended").id): True,
+        key_of_entry(late("old").id): True,
+        key_of_entry(late().id): False,
+    }
+
+
+def test_a_list_that_is_full_takes_no_more_and_one_that_is_there_can_be_renewed() -> None:
+    entry = request().of(late(), NOW)
+    names = [f"s{number}" for number in range(MOST_ENTRIES)]
+    full = seen(holding(*(replace(entry, finding=late(name).id) for name in names)))
+    (refusal,) = plan_acknowledge(full, (), [late()], request(), NOW).refused
+    assert refusal.why == (
+        f"ConfigMap velero/{ACKNOWLEDGEMENTS} takes no entry: 500 findings are acknowledged there already"
+    )
+    assert len(plan_acknowledge(full, (), [late(names[0])], request(), NOW).steps) == 1
 
 
 def test_one_key_acknowledges_what_is_open_and_takes_back_where_nothing_is() -> None:
@@ -236,132 +360,36 @@ def test_one_key_acknowledges_what_is_open_and_takes_back_where_nothing_is() -> 
     assert record_for([known]) is UNACKNOWLEDGE
 
 
-# The file
-
-
-def test_the_file_is_shared_by_several_foretops_and_nobody_else_reads_it(tmp_path: Path) -> None:
-    path = tmp_path / "state" / "foretop" / "acknowledged.jsonl"
-    one, other = AcknowledgementFile(path), AcknowledgementFile(path)
-    assert one.read() == {}
-    one.add([request().of(late(), NOW, "prod")], NOW)
-    other.add([request().of(late("second"), NOW, "prod")], NOW)
-    assert set(one.read()) == {("prod", late().id), ("prod", late("second").id)}
-    assert [stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()] == [0o600, 0o600]
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
-    other.remove([("prod", late().id)], NOW)
-    assert set(one.read()) == {("prod", late("second").id)}
-
-
-def test_a_file_that_nobody_wrote_is_the_same_value_each_time(tmp_path: Path) -> None:
-    """Otherwise the findings are gathered again every second."""
-    file = AcknowledgementFile(tmp_path / "acknowledged.jsonl")
-    nothing = file.read()
-    assert file.read() is nothing
-    file.add([request().of(late(), NOW, "prod")], NOW)
-    some = file.read()
-    assert some
-    assert file.read() is some
-    file.path.unlink()
-    assert file.read() == {}
-
-
-def test_a_damaged_line_costs_itself_only(tmp_path: Path) -> None:
-    path = tmp_path / "acknowledged.jsonl"
-    held = AcknowledgementFile(path)
-    held.add([request().of(late(), NOW, "prod")], NOW)
-    path.write_bytes(b'\xff\xfe{"finding": \n' + path.read_bytes() + b'{"finding": "x", "by')
-    assert set(held.read()) == {("prod", late().id)}
-    held.add([request().of(late("second"), NOW, "prod")], NOW)
-    assert len(held.read()) == 2
-
-
-def test_what_has_ended_leaves_the_file_with_the_next_write(tmp_path: Path) -> None:
-    held = AcknowledgementFile(tmp_path / "acknowledged.jsonl")
-    held.add([request().of(late(), NOW, "prod"), request(None).of(late("lasting"), NOW, "prod")], NOW)
-    week = NOW + timedelta(days=7)
-    held.add([request(week + HOUR).of(late("new"), week, "prod")], week)
-    assert set(held.read()) == {("prod", late("lasting").id), ("prod", late("new").id)}
-
-
-@pytest.mark.parametrize(
-    ("until", "lasts"), [(NOW + HOUR, HOUR + timedelta(days=1)), (None, LONGEST + timedelta(days=1))]
-)
-def test_what_has_ended_is_kept_for_a_day_because_another_clock_may_be_behind(
-    until: datetime | None, lasts: timedelta, tmp_path: Path
-) -> None:
-    held = AcknowledgementFile(tmp_path / "acknowledged.jsonl")
-    held.add([request(until).of(late(), NOW, "prod")], NOW)
-    for passed, kept in ((lasts, True), (lasts + timedelta(seconds=1), False)):
-        held.remove([], NOW + passed)
-        assert bool(held.read()) is kept
-
-
-@pytest.mark.parametrize(
-    ("year", "until", "read"), [(1, 9, False), (2, 9, True), (9, 9998, True), (9, 9999, False), (2026, None, True)]
-)
-def test_moments_that_cannot_be_shown_everywhere_are_passed_over(
-    year: int, until: int | None, read: bool, tmp_path: Path
-) -> None:
-    end = NOW.replace(year=until) if until is not None else None
-    one = replace(request().of(late(), NOW, "prod"), at=NOW.replace(year=year), until=end)
-    path = tmp_path / "acknowledged.jsonl"
-    path.write_bytes(msgspec.json.encode(one) + b"\n")
-    assert bool(AcknowledgementFile(path).read()) is read
-    path.write_bytes(msgspec.json.encode(replace(one, context="")) + b"\n")
-    assert AcknowledgementFile(path).read() == {}
-
-
-def test_a_file_that_changed_is_read_again_and_one_that_is_gone_is_empty_for_good(tmp_path: Path) -> None:
-    file = AcknowledgementFile(tmp_path / "acknowledged.jsonl")
-    file.add([request().of(late(), NOW, "prod")], NOW)
-    assert len(file.read()) == 1
-    AcknowledgementFile(file.path).add([request().of(late("second"), NOW, "prod")], NOW)
-    assert len(file.read()) == 2
-    file.path.unlink()
-    nothing = file.read()
-    assert nothing == {}
-    assert file.read() is nothing
-
-
-def test_a_folder_that_cannot_be_written_is_one_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    held = AcknowledgementFile(tmp_path / "file" / "acknowledged.jsonl")
-    assert held.read() == {}
-    with pytest.raises(ForetopError, match="cannot be written: file exists"):
-        held.add([request().of(late(), NOW, "prod")], NOW)
-
-
-def test_a_file_that_another_process_has_locked_is_told_as_such(tmp_path: Path) -> None:
-    held = AcknowledgementFile(tmp_path / "acknowledged.jsonl", lock_limit=0.05)
-    with Path(f"{held.path}.lock").open("wb") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(ForetopError, match="another process has locked it"):
-            asyncio.run(held.add_in_thread([request().of(late(), NOW, "prod")], NOW))
-
-
 # Among the findings
 
 
-def watched(tmp_path: Path, *names: str) -> tuple[FilledSource, DashboardState]:
+def watched(*names: str) -> tuple[FilledSource, DashboardState]:
     failed = [backup(name, "Failed", created="02:30:03", ended="02:31:03") for name in names]
     source = FilledSource([location(), *failed])
-    state = DashboardState(source, lambda: 0.0, AcknowledgementFile(tmp_path / "acknowledged.jsonl"))
+    state = DashboardState(source, lambda: 0.0)
     state.judge(at_once=True)
     return source, state
 
 
-async def test_the_members_of_a_group_are_known_and_a_new_one_shows(tmp_path: Path) -> None:
-    _, state = watched(tmp_path, "a", "b", "c", "d")
+def acknowledge(source: FilledSource, state: DashboardState, *findings: Finding) -> None:
+    """As the watch of the ConfigMap brings it."""
+    now = state.clock()
+    source.change(CONFIG_MAP, as_json(holding(*(request(now + HOUR).of(one, now) for one in findings))))
+    state.judge(at_once=True)
+
+
+def test_the_members_of_a_group_are_known_and_a_new_one_shows() -> None:
+    source, state = watched("a", "b", "c", "d")
     (group,) = state.findings
     assert len(group.members) == 4
-    await state.acknowledge(request().of(one, state.clock(), CONTEXT) for one in group.members)
+    acknowledge(source, state, *group.members)
     assert state.findings == ()
     assert [len(one.members) for one in state.acknowledged] == [4]
-    _, more = watched(tmp_path, "a", "b", "c", "d", "e")
-    await more.read_acknowledgements()
+    more_source, more = watched("a", "b", "c", "d", "e")
+    acknowledge(more_source, more, *group.members)
     assert [one.subject.name for one in more.findings] == ["e"]
     assert sum(more.severities().values()) == 1
-    await state.unacknowledge([(CONTEXT, group.members[0].id)])
+    acknowledge(source, state, *group.members[1:])
     again: tuple[Finding, ...] = state.findings
     assert [one.subject.name for one in again] == [group.members[0].subject.name]
 
@@ -370,16 +398,16 @@ def test_what_is_known_for_other_reasons_is_not_one_line() -> None:
     def failed(name: str, why: str) -> Finding:
         subject = ObjectRef("prod", "Backup", "velero", name)
         found = Finding("backup-failed", Severity.ERROR, subject, None, "failed", "", "")
-        return replace(found, acknowledged=AcknowledgeRequest("maria", why).of(found, NOW, "prod"))
+        return replace(found, acknowledged=AcknowledgeRequest("maria", why).of(found, NOW))
 
     groups = aggregated([*(failed(f"a{n}", "one") for n in range(4)), *(failed(f"b{n}", "other") for n in range(4))])
     assert [len(group.members) for group in groups] == [4, 4]
     assert len(list(ungathered(groups))) == 8
 
 
-async def test_an_acknowledgement_that_ends_makes_the_finding_count_again(tmp_path: Path) -> None:
-    source, state = watched(tmp_path, "a")
-    await state.acknowledge([request(state.clock() + HOUR).of(state.findings[0], state.clock(), CONTEXT)])
+def test_an_acknowledgement_that_ends_makes_the_finding_count_again() -> None:
+    source, state = watched("a")
+    acknowledge(source, state, *state.findings)
     assert state.findings == ()
     source.manual.advance(HOUR)
     state.begin_frame()

@@ -127,11 +127,10 @@ def _show(
 
 @contextmanager
 def own_state() -> Iterator[None]:
-    """Journal and acknowledgements of a demo are its own, and begin anew: its cluster and time do so too."""
+    """The journal of a demo is its own, and begins anew: its cluster and time do so too."""
     before = os.environ.get("XDG_STATE_HOME")
     folder = default_path(os.environ).parent / "demo"
-    own = (folder / "foretop" / "acknowledged.jsonl",)
-    for path in (*folder.glob("foretop/journal/*.jsonl"), *own):
+    for path in folder.glob("foretop/journal/*.jsonl"):
         with suppress(OSError):
             path.unlink()
     os.environ["XDG_STATE_HOME"] = str(folder)

@@ -145,7 +145,7 @@ async def _get(
         _, bad = await wait_synced(session)
         bad += _namespaces_unseen(session) if view.name == "protection" else []
         warn(bad)
-        await source.refresh()
+        source.pump()
         # A deleted namespace has a row of its own where copies of it are left.
         if view.name != "protection" or not source.items():
             _refuse_missing(session)

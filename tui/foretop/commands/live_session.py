@@ -8,7 +8,6 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from foretop_core.actions.acknowledgement_file import acknowledgements_of
 from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError, Unreadable
@@ -44,16 +43,14 @@ async def wait_synced(session: Session) -> tuple[list[str], list[ForetopError]]:
 
 
 def dashboard_state(session: Session) -> DashboardState:
-    """The state of a dashboard on this session, with the person's own limits, acknowledgements and background reads."""
+    """The state of a dashboard on this session, with the person's own limits and background reads."""
     reads = BackgroundReads(os.environ, waits=True)
-    own = acknowledgements_of(os.environ)
-    return DashboardState(session, time.monotonic, own, reads, thresholds=session.thresholds)
+    return DashboardState(session, time.monotonic, reads, thresholds=session.thresholds)
 
 
 async def judged_state(session: Session) -> DashboardState:
     """The same, with its findings."""
     state = dashboard_state(session)
-    await state.read_acknowledgements()
     state.judge(at_once=True)
     return state
 

@@ -17,8 +17,6 @@ from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn, without_controls
-from foretop_core.actions.acknowledgement_file import acknowledgements_of
-from foretop_core.background import in_thread
 from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.cron import shown
 from foretop_core.dashboard.background_reads import BackgroundReads
@@ -42,7 +40,6 @@ from foretop_core.rules.triage import (
     triage,
     with_acknowledgements,
 )
-from foretop_core.rules.triage.acknowledging import OwnAcknowledgements
 from foretop_core.tables.engine.json_items import Item, unseen_item
 from foretop_core.tables.engine.status_glyphs import severity_mark
 from foretop_core.tables.resources.findings import finding_item
@@ -77,8 +74,7 @@ def command(
     snapshot, read = argument_values.snapshot_in(source, session_options)
     window = configured_window(session_options.window, session_options.time_zone, os.environ)
     limits = thresholds_of(session_options.thresholds, window)
-    own = acknowledgements_of(os.environ).read()
-    return report_snapshots([(snapshot, now)], read.unreadable, form, limits, own, apart=apart)
+    return report_snapshots([(snapshot, now)], read.unreadable, form, limits, apart=apart)
 
 
 def report_on_clusters(session_options: SessionOptions) -> int:
@@ -91,9 +87,8 @@ async def _of_clusters(session_options: SessionOptions, at: datetime | None, for
         good, bad = await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
-        own = await in_thread(acknowledgements_of(os.environ).read)
         limits = session.thresholds
-        return report_snapshots(snapshots, (*unreadable(session), *lost), form, limits, own, apart=apart)
+        return report_snapshots(snapshots, (*unreadable(session), *lost), form, limits, apart=apart)
 
 
 def report_snapshots(
@@ -101,14 +96,13 @@ def report_snapshots(
     unreadable: Sequence[Unreadable],
     form: str,
     limits: Thresholds | None = None,
-    own: OwnAcknowledgements | None = None,
     *,
     apart: bool = False,
 ) -> int:
     """Prints the report on some clusters, and answers with its exit code; `apart` parts off what is acknowledged."""
     now = snapshots[0][1]
     reads = BackgroundReads(os.environ, waits=True)
-    parts = [_on_cluster(snapshot, at, limits, own or {}, reads, apart=apart) for snapshot, at in snapshots]
+    parts = [_on_cluster(snapshot, at, limits, reads, apart=apart) for snapshot, at in snapshots]
     found = [judged for _, judged in parts]
     names = ("servers", "schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
     answer = {
@@ -131,7 +125,6 @@ def _on_cluster(
     snapshot: ClusterSnapshot,
     at: datetime,
     limits: Thresholds | None,
-    own: OwnAcknowledgements,
     reads: BackgroundReads,
     *,
     apart: bool,
@@ -153,7 +146,7 @@ def _on_cluster(
         queue = queue_items(snapshot, at, limits or Thresholds())
     except Exception as problem:
         failures.append(Failure(snapshot.context, "the queue", None, problem_text(problem)))
-    marked = tuple(with_acknowledgements(judged.findings, own, snapshot.find, lambda _: at))
+    marked = tuple(with_acknowledgements(judged.findings, lambda _: snapshot, lambda _: at))
     known = [finding for finding in marked if apart and finding.acknowledged is not None]
     counted = tuple(finding for finding in marked if not apart or finding.acknowledged is None)
     findings = (*map(failure_finding, failures), *aggregated(counted))

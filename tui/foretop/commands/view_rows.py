@@ -41,12 +41,8 @@ class PrintedTable(ABC):
         self.titles: list[tuple[str, bool]] = []
         """Of each column, and whether it is for wide output only."""
 
-    async def refresh(self) -> None:
-        """Takes up all that is new, in the clusters and in the person's own acknowledgements."""
-        await self._state.read_acknowledgements()
-        self.pump()
-
     def pump(self) -> None:
+        """Takes up all that is new."""
         self._feed.drain()
         self._state.begin_frame()
 
@@ -170,7 +166,7 @@ async def row_changes(source: PrintedTable) -> AsyncIterator[list[RowChange]]:
     """First all that is there, then what changes, until it is interrupted; a lost API server is waited out."""
     told: dict[ObjectRef, Item] = {}
     while True:
-        await source.refresh()
+        source.pump()
         items = source.items()
         yield [
             *(RowChange("ADDED", key, item) for key, item in items.items() if key not in told),

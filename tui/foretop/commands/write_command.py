@@ -175,7 +175,7 @@ def acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
         write_options.check()
         return command(*arguments, write_options=write_options, **options)
 
-    return unchecked_acting_options(checked)
+    return _WATCH_UNDONE(plain_acting_options(checked))
 
 
 confirm_option = click.option(
@@ -189,11 +189,6 @@ _WATCH_UNDONE = click.option(
     metavar="MINUTES",
     help="Wait for so long whether somebody puts it back, such as Argo CD; if so, say who and exit with 1.",
 )
-
-
-def unchecked_acting_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same for a command that finds out later whether it writes to the cluster, and calls `check` itself then."""
-    return _WATCH_UNDONE(plain_acting_options(command))
 
 
 def plain_acting_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -419,7 +419,7 @@ class MainScreen(Screen[None]):
 
     def offered(self) -> list[Action]:
         """The actions held out to a person: with read-only no writes, though their keys still say what would happen."""
-        writes = self.write_actions.only_writes() if self.display_options.read_only else frozenset()
+        writes = self.write_actions.handlers().keys() if self.display_options.read_only else frozenset()
         return [one for one in self.available() if one.id not in writes]
 
     def applicable_actions(self) -> list[ApplicableAction]:

@@ -152,10 +152,6 @@ class WriteActions:
     def _ask(self, record: ActionRecord) -> None:
         self._open(record, self._wanted(record))
 
-    def only_writes(self) -> frozenset[str]:
-        """The actions that can do nothing where no cluster may be written to."""
-        return frozenset(self._handlers) - {one.id for one in RECORDS if one.asked_of is AskedOf.FINDING}
-
     def about(self, action_id: str) -> tuple[ObjectRef, ...]:
         """The objects that the dialog would be about."""
         if action_id == RESUME:

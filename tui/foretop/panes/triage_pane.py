@@ -16,7 +16,7 @@ from foretop_core.rules.facts.schedule_runs import run_letter
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.sentences import ScheduleName, Sentence, sentence, with_keys
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Acknowledgement, Finding, ungathered
+from foretop_core.rules.triage import Finding, ungathered
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.engine.drawings import RunStrip, run_marks
 from foretop_core.tables.engine.render_context import RenderContext
@@ -45,7 +45,7 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
     )
     known = finding.acknowledged
     acknowledged = (
-        (paragraph(f"acknowledged {render.text(acknowledgement_text(known))}{_for_whom(known)}", label="Known"),)
+        (paragraph(f"acknowledged {render.text(acknowledgement_text(known))}", label="Known"),)
         if known is not None
         else ()
     )
@@ -96,10 +96,6 @@ def _raw(finding: Finding) -> tuple[Paragraph, ...]:
         return ()
     raw = Span(span(" ".join(finding.raw.split())).text, DIM)
     return (Paragraph((raw,), label="Raw", one_line=f"{key_name('describe')} shows it whole"),)
-
-
-def _for_whom(known: Acknowledgement) -> str:
-    return " (everybody sees this)" if known.shared else " (only you see this)"
 
 
 def calm(state: DashboardState) -> list[Line]:

@@ -1,25 +1,38 @@
-"""Acknowledging findings: for oneself, or as an annotation on the object that everybody sees."""
+"""Acknowledging findings: entries of a ConfigMap beside Velero, which everybody sees who may see Velero."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta, tzinfo
-from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.actions.action_record import MIDDLE, ActionRecord, AskedOf, CommandLine
+from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
-from foretop_core.actions.step_builders import patch_step
+from foretop_core.actions.step_builders import create_plain_step, patch_step
 from foretop_core.errors import BadInput
 from foretop_core.models import Resource
-from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, RESTORE, SCHEDULE, STORAGE, RequiredPermission
+from foretop_core.models.builtin_kinds import ConfigMap
+from foretop_core.models.kinds import ACKNOWLEDGEMENTS, CONFIG_MAP, RequiredPermission
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.acknowledging import LONGEST, annotation_of, statement
+from foretop_core.rules.triage.acknowledging import (
+    LONGEST,
+    MOST_BYTES,
+    MOST_ENTRIES,
+    acknowledgement_map,
+    acknowledgements_in,
+    end_of,
+    home_of,
+    key_of_entry,
+    size_of,
+    statement,
+)
 from foretop_core.rules.triage.finding import Acknowledgement, Finding
 
 
@@ -51,8 +64,8 @@ class AcknowledgeRequest(msgspec.Struct, frozen=True):
         if len(self.reason) > LONGEST_REASON:
             raise BadInput("The reason is too long", f"at most {LONGEST_REASON} characters")
 
-    def of(self, finding: Finding, at: datetime, context: str = "") -> Acknowledgement:
-        """`context` names the cluster in the file of a person; in an annotation it is left out."""
+    def of(self, finding: Finding, at: datetime) -> Acknowledgement:
+        """The entry of one finding, made at a moment."""
         return Acknowledgement(
             finding=finding.id,
             by=self.by,
@@ -61,7 +74,6 @@ class AcknowledgeRequest(msgspec.Struct, frozen=True):
             statement=statement(finding),
             reason=" ".join(self.reason.split()),
             until=self.until.replace(microsecond=0) if self.until is not None else None,
-            context=context,
         )
 
 
@@ -79,56 +91,71 @@ def acknowledgement_end(text: str, now: datetime, shift_ends: Sequence[str], zon
     return now + length
 
 
-def cannot_be_shared(finding: Finding) -> str:
-    """Why a finding can be acknowledged for oneself only; "" where all can see it."""
-    if not finding.subject.name or not any(kind.name == finding.subject.kind for kind in ACKNOWLEDGE.kinds):
-        return "it is about no object, so it cannot be shared; acknowledge it for yourself"
-    return ""
-
-
-def shared_subjects(findings: Iterable[Finding]) -> tuple[tuple[ObjectRef, ...], tuple[Refusal, ...]]:
-    """The objects that carry what all see of these findings, and which of them can carry nothing."""
-    objects: dict[ObjectRef, None] = {}
-    refused = []
-    for finding in findings:
-        if why := cannot_be_shared(finding):
-            refused.append(Refusal(finding.subject, why))
-        else:
-            objects[finding.subject] = None
-    return tuple(objects), tuple(refused)
-
-
 def plan_acknowledge(
     snapshot: ClusterSnapshot,
-    items: Iterable[Resource],
+    _: Iterable[Resource],
     findings: Iterable[Finding],
     request: AcknowledgeRequest,
     now: datetime,
 ) -> Plan:
-    """An annotation for each finding of these objects."""
-    known = tuple(findings)
+    """An entry for each finding of this cluster, in the ConfigMap beside its Velero; entries that have ended go."""
+    at_home, refused = _by_home(snapshot, findings)
     until = f"until {humanize.time(request.until, now)}" if request.until is not None else "until it changes"
     steps: list[PlanStep] = []
-    for item in items:
-        mine = [finding for finding in known if finding.subject == snapshot.ref(item)]
-        marks = {annotation_of(one): msgspec.json.encode(request.of(one, now)).decode() for one in mine}
-        said = humanize.join([render(one.what, now) for one in mine])
+    for home, some in at_home.items():
+        listed = acknowledgements_in(snapshot, home)
+        ended = {key_of_entry(one.finding): None for one in listed.entries.values() if now >= end_of(one)}
+        added = {key_of_entry(one.id): msgspec.json.encode(request.of(one, now)).decode() for one in some}
+        held = acknowledgement_map(snapshot, home)
+        if why := listed.problem or _why_full(held, {**ended, **added}):
+            refused += [Refusal(one.subject, f"{_named(home)} takes no entry: {why}") for one in some]
+            continue
+        said = humanize.join([render(one.what, now) for one in some])
         forecast = f"everybody sees {until} that this is known: {said}"
-        steps += _step(snapshot, item, marks, forecast)
-    return Plan(ACKNOWLEDGE, now, tuple(steps))
+        steps.append(_step(snapshot, home, held, {**ended, **added}, forecast))
+    return Plan(ACKNOWLEDGE, now, tuple(steps), tuple(refused))
 
 
 def plan_unacknowledge(
-    snapshot: ClusterSnapshot, items: Iterable[Resource], findings: Iterable[Finding], now: datetime
+    snapshot: ClusterSnapshot, _: Iterable[Resource], findings: Iterable[Finding], now: datetime
 ) -> Plan:
-    """The annotations of these findings go."""
-    known = tuple(findings)
+    """The entries of these findings go."""
+    at_home, refused = _by_home(snapshot, findings)
     steps: list[PlanStep] = []
-    for item in items:
-        mine = [finding for finding in known if finding.subject == snapshot.ref(item)]
-        marks = {mark: None for one in mine if item.annotation(mark := annotation_of(one))}
-        steps += _step(snapshot, item, marks, "everybody sees it among the open findings again")
-    return Plan(UNACKNOWLEDGE, now, tuple(steps))
+    for home, some in at_home.items():
+        held = acknowledgement_map(snapshot, home)
+        removed = {key: None for one in some if held is not None and (key := key_of_entry(one.id)) in held.data}
+        if removed:
+            forecast = "everybody sees it among the open findings again"
+            steps.append(_step(snapshot, home, held, removed, forecast))
+    return Plan(UNACKNOWLEDGE, now, tuple(steps), tuple(refused))
+
+
+def _by_home(snapshot: ClusterSnapshot, findings: Iterable[Finding]) -> tuple[dict[str, list[Finding]], list[Refusal]]:
+    """The findings of this cluster by the namespace of their entries, and those that have none."""
+    at_home, refused = dict[str, list[Finding]](), list[Refusal]()
+    for finding in findings:
+        if finding.context != snapshot.context:
+            continue
+        if home := home_of(snapshot, finding.subject):
+            at_home.setdefault(home, []).append(finding)
+        else:
+            several = len(snapshot.namespaces_with_velero_objects) > 1
+            why = "it is of none of the Veleros" if several else "no Velero is seen in its cluster"
+            refused.append(Refusal(finding.subject, f"{why}, beside which it would be acknowledged"))
+    return at_home, refused
+
+
+def _named(home: str) -> str:
+    return f"ConfigMap {home}/{ACKNOWLEDGEMENTS}"
+
+
+def _why_full(held: ConfigMap | None, changes: Mapping[str, str | None]) -> str:
+    data = dict(held.data) if held is not None else {}
+    kept = {key: text for key, text in {**data, **changes}.items() if text is not None}
+    if len(kept) > MOST_ENTRIES:
+        return f"{MOST_ENTRIES} findings are acknowledged there already"
+    return f"it would have more than {MOST_BYTES // 1024} KiB" if size_of(kept) > MOST_BYTES else ""
 
 
 def record_for(findings: Iterable[Finding]) -> ActionRecord:
@@ -136,23 +163,25 @@ def record_for(findings: Iterable[Finding]) -> ActionRecord:
     return ACKNOWLEDGE if any(finding.acknowledged is None for finding in findings) else UNACKNOWLEDGE
 
 
-def _step(snapshot: ClusterSnapshot, item: Resource, marks: dict[str, Any], forecast: str) -> tuple[PlanStep, ...]:
-    if not marks:
-        return ()
-    held = {mark: text for mark in marks if (text := item.annotation(mark))}
-    before = {"metadata": {"annotations": held}} if held else {}
-    where = snapshot.ref(item)
-    return (patch_step(where, item, {"metadata": {"annotations": marks}}, before, forecast),)
+def _step(
+    snapshot: ClusterSnapshot, home: str, held: ConfigMap | None, changes: Mapping[str, str | None], forecast: str
+) -> PlanStep:
+    where = ObjectRef(snapshot.context, CONFIG_MAP.name, home, ACKNOWLEDGEMENTS)
+    if held is not None:
+        before = {key: held.data[key] for key in changes if key in held.data}
+        return patch_step(where, held, {"data": dict(changes)}, {"data": before} if before else {}, forecast)
+    body = {"metadata": {"name": ACKNOWLEDGEMENTS, "namespace": home}, "data": dict(changes)}
+    step = create_plain_step(where, body, (f"{where} is created",), forecast)
+    return replace(step, changes=(*step.summary, *change_lines("POST", body, {})))
 
 
-_CARRIES_ACKNOWLEDGEMENTS = (SCHEDULE, BACKUP, RESTORE, STORAGE, NABSL_REQUEST, NAB, NAR)
 ACKNOWLEDGE = ActionRecord(
     230,
     "acknowledge",
     "Acknowledge",
     "h",
-    _CARRIES_ACKNOWLEDGEMENTS,
-    tuple(RequiredPermission("patch", kind) for kind in _CARRIES_ACKNOWLEDGEMENTS),
+    (CONFIG_MAP,),
+    (RequiredPermission("patch", CONFIG_MAP, names=(ACKNOWLEDGEMENTS,)), RequiredPermission("create", CONFIG_MAP)),
     plan_acknowledge,
     many=True,
     asked_of=AskedOf.FINDING,
@@ -165,15 +194,15 @@ ACKNOWLEDGE = ActionRecord(
             "acknowledge", "foretop acknowledge schedule/nightly --for shift --reason 'the bucket is being moved'"
         ),
     ),
-    purpose="acknowledge findings for everybody",
+    purpose="acknowledge findings",
 )
 UNACKNOWLEDGE = ActionRecord(
     240,
     "unacknowledge",
     "Show as open again",
     "h",
-    _CARRIES_ACKNOWLEDGEMENTS,
-    ACKNOWLEDGE.rights,
+    (CONFIG_MAP,),
+    (RequiredPermission("patch", CONFIG_MAP, names=(ACKNOWLEDGEMENTS,)),),
     plan_unacknowledge,
     many=True,
     asked_of=AskedOf.FINDING,

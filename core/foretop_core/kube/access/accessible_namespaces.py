@@ -13,6 +13,7 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.connection.list_watch_codec import LIST_LIMIT, ListGuard, ended_within
 from foretop_core.models.kinds import (
+    ACKNOWLEDGEMENTS,
     CONFIG_MAP,
     DAEMON_SET,
     DEFINITION,
@@ -33,6 +34,7 @@ EVERYWHERE = ("",)
 WATCHED_NAMES: dict[Kind, tuple[str, ...]] = {
     DEPLOYMENT: (VELERO_DEPLOYMENT, OADP_DEPLOYMENT),
     DEFINITION: (BACKUP_DEFINITION,),
+    CONFIG_MAP: (ACKNOWLEDGEMENTS,),
 }
 """Of these kinds only the objects of these names are read: a cluster has thousands."""
 READ_VERBS = ("get", "list", "watch")

@@ -31,7 +31,7 @@ from foretop_core.kube.watching.watch_sink import (
     task_scope,
 )
 from foretop_core.kube.watching.watch_slots import WatchSlots
-from foretop_core.models.kinds import EVENT, MOVEMENTS_OF, Kind
+from foretop_core.models.kinds import CONFIG_MAP, EVENT, MOVEMENTS_OF, Kind
 from foretop_core.models.movement import label_value
 from foretop_core.rules.own_failures import failure_line
 
@@ -82,6 +82,7 @@ class ClusterWatcher:
         self._movements: dict[WatchScope, MovementSink] = {}
         self._events: frozenset[WatchScope] = frozenset()
         self._on_demand: frozenset[WatchScope] = frozenset()
+        self._acknowledgements: frozenset[WatchScope] = frozenset()
         self._elsewhere = asyncio.Event()
         self.first_rows = FirstRows()
 
@@ -130,13 +131,24 @@ class ClusterWatcher:
         self._change(self._events, wanted)
         self._events = wanted
 
+    def follow_acknowledgements(self, namespaces: Iterable[str]) -> None:
+        """Watches the ConfigMap with acknowledgements in each of these namespaces."""
+        wanted = frozenset(scope for namespace in namespaces for scope in self._scopes(CONFIG_MAP, namespace))
+        self._open_at_once(wanted - self._acknowledgements)
+        self._change(self._acknowledgements, wanted)
+        self._acknowledgements = wanted
+
     def follow_on_demand(self, kinds: Iterable[Kind], namespaces: Iterable[str]) -> None:
         """Watches these kinds in these namespaces while a person looks at them, and lets the others go."""
         wanted = frozenset(WatchScope(self.name, kind, namespace) for kind, namespace in product(kinds, namespaces))
-        for scope in wanted - self._on_demand:
-            self._sinks.open(scope).health(WatchHealth(WatchState.SYNCING, self._clock.now()))
+        self._open_at_once(wanted - self._on_demand)
         self._change(self._on_demand, wanted)
         self._on_demand = wanted
+
+    def _open_at_once(self, scopes: Iterable[WatchScope]) -> None:
+        """Whoever waits for all lists waits for these too."""
+        for scope in scopes:
+            self._sinks.open(scope).health(WatchHealth(WatchState.SYNCING, self._clock.now()))
 
     def look_into(self, namespace: str) -> None:
         """Tenants' objects are looked for in this namespace too, at once; "" lets go what was looked into in vain."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import shlex
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -18,8 +17,14 @@ from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import JournalEntry
 from foretop_core.actions.planners.downloads import URL_OF_A_FILE
 from foretop_core.actions.planners.restores import copy_limits, unready_warnings
-from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal, Write
-from foretop_core.actions.step_builders import create_step, delete_step, kubectl, patch_step, unavailable_storage
+from foretop_core.actions.plans import NamedSource, Plan, PlanStep, Refusal
+from foretop_core.actions.step_builders import (
+    create_plain_step,
+    create_step,
+    delete_step,
+    patch_step,
+    unavailable_storage,
+)
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup, Resource, RestoreSpec
@@ -31,7 +36,6 @@ from foretop_core.models.kinds import (
     RESOURCE_QUOTA,
     RESTORE,
     RequiredPermission,
-    kind_of_ref,
 )
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import Metadata, ObjectRef
@@ -185,7 +189,7 @@ class MadeObject(Resource, frozen=True):
 
 
 def _kind_of(item: Resource) -> str:
-    """ConfigMaps are the only kind without a model of its own."""
+    """A ConfigMap that a drill made is read without its data."""
     return CONFIG_MAP.name if type(item) is Resource else type(item).__name__
 
 
@@ -228,7 +232,7 @@ def _namespace_step(snapshot: ClusterSnapshot, request: DrillRequest) -> PlanSte
     where = ObjectRef(snapshot.context, NAMESPACE.name, "", request.into)
     meta = {"name": request.into, "labels": _labels(request)}
     summary = (f"{where} is created, with the label {DRILL_LABEL}={request.id}",)
-    return _plain_step(where, {"metadata": meta}, summary, "what is restored goes there and nowhere else")
+    return create_plain_step(where, {"metadata": meta}, summary, "what is restored goes there and nowhere else")
 
 
 def _modifiers_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest) -> PlanStep:
@@ -250,7 +254,7 @@ def _modifiers_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillReq
         "workloads come with zero replicas, jobs and CronJobs suspended, DaemonSets on no node, "
         "Services as ClusterIP with one port",
     )
-    return _plain_step(where, body, summary, "Velero changes the objects by it before it makes them")
+    return create_plain_step(where, body, summary, "Velero changes the objects by it before it makes them")
 
 
 def _restore_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest, now: datetime) -> PlanStep:
@@ -276,14 +280,6 @@ def _restore_step(snapshot: ClusterSnapshot, backup: Backup, request: DrillReque
         meta={"labels": _labels(request)},
         source=NamedSource(snapshot.ref(backup), backup.metadata.uid),
     )
-
-
-def _plain_step(where: ObjectRef, parts: Mapping[str, Any], summary: tuple[str, ...], forecast: str) -> PlanStep:
-    """A new object of a built-in kind, which has no spec of ours."""
-    kind = kind_of_ref(where)
-    body = {"apiVersion": kind.api_version, "kind": where.kind, **parts}
-    command = f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(json.dumps(body))}"
-    return PlanStep(where, Write("POST", body), summary, forecast, command, summary=summary)
 
 
 def _labels(request: DrillRequest) -> dict[str, str]:

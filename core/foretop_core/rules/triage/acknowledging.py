@@ -1,61 +1,64 @@
 """Findings that are known: whether one is acknowledged, by whom and until when.
 
-`acknowledged` alone decides that; the screen, the report and the notices ask it through `with_acknowledgements`.
+Acknowledgements are in one ConfigMap beside each Velero, where no tenant can write. `with_acknowledgements` alone reads
+them: the screen, the commands and the notices ask it.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.models import Resource
+from foretop_core.models.builtin_kinds import ConfigMap
+from foretop_core.models.kinds import ACKNOWLEDGEMENTS, BESIDE_VELERO, CONFIG_MAP
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR, ObjectRef
-from foretop_core.rules.pauses import ANNOTATIONS
+from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Text, sentence
-from foretop_core.rules.triage.finding import Acknowledgement, Finding, Severity
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.triage.finding import QUEUE, Acknowledgement, Finding, Severity, Thresholds
 
-MARK = f"{ANNOTATIONS}acknowledged-"
-"""How the annotations begin that everybody sees; one for each finding of an object."""
 LONGEST = timedelta(days=30)
-"""Nothing is known for longer than this, whatever it says."""
+"""Nothing is known for longer than this, whatever an entry says."""
+MOST_ENTRIES, MOST_BYTES = 500, 512 * 1024
+"""Of one ConfigMap; one that has more is not read."""
+_CLOCKS = timedelta(minutes=1)
+"""The clock of a cluster is known to the second or two: an entry of a colleague may be a little ahead."""
 _LONGEST_CODE = 40
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 _GRAVEST = {severity: place for place, severity in enumerate(Severity)}
-
-OwnAcknowledgements = Mapping[tuple[str, str], Acknowledgement]
-"""Those of one person, by context and id of the finding."""
-ObjectLookup = Callable[[ObjectRef], Resource | None]
+_OF_VELERO = frozenset({QUEUE, *(kind.name for kind in BESIDE_VELERO)})
 
 
-def acknowledged(
-    finding: Finding, own: OwnAcknowledgements, item: Resource | None, now: datetime
-) -> Acknowledgement | None:
-    """The acknowledgement that holds for it now, one's own first; `item` is the object that it is about."""
-    mine = own.get((finding.context, finding.id))
-    if mine is not None and _holds(mine, finding, now):
-        return mine
-    shared = _shared(item, finding) if item is not None else None
-    return shared if shared is not None and _holds(shared, finding, now) else None
+class AcknowledgementList(msgspec.Struct, frozen=True):
+    """The entries of one ConfigMap; where it cannot be read as a whole, none of them counts."""
+
+    entries: Mapping[str, Acknowledgement] = msgspec.field(default_factory=dict)
+    """By id of the finding."""
+    unreadable: tuple[str, ...] = ()
+    """The keys of single entries that cannot be read."""
+    problem: str = ""
 
 
 def with_acknowledgements(
     findings: Iterable[Finding],
-    own: OwnAcknowledgements,
-    object_of: ObjectLookup,
+    snapshot_of: Callable[[str], ClusterSnapshot],
     now_in: Callable[[str], datetime],
 ) -> Iterator[Finding]:
     """The same findings, each with the acknowledgement that holds for it; `now_in` is the time of a cluster."""
-    everyone = list(findings)
-    known = {
-        (finding.context, finding.id): found
-        for finding in everyone
-        if (found := acknowledged(finding, own, object_of(finding.subject), now_in(finding.context))) is not None
-    }
+    everyone, lists = list(findings), dict[tuple[str, str], AcknowledgementList]()
+    known = dict[tuple[str, str], Acknowledgement]()
+    for finding in everyone:
+        context, snapshot = finding.context, snapshot_of(finding.context)
+        if not snapshot.config_maps or not (home := home_of(snapshot, finding.subject)):
+            continue
+        if (context, home) not in lists:
+            lists[context, home] = acknowledgements_in(snapshot, home)
+        entry = lists[context, home].entries.get(finding.id)
+        if entry is not None and _holds(entry, finding, now_in(context)):
+            known[context, finding.id] = entry
     causes_of_open = {
         (cause.context, cause.id)
         for finding in (everyone if known else ())
@@ -65,21 +68,127 @@ def with_acknowledgements(
     return (_marked(finding, known, causes_of_open) for finding in everyone)
 
 
+def home_of(snapshot: ClusterSnapshot, subject: ObjectRef) -> str:
+    """The namespace with the acknowledgements of a subject's findings; "" where there is none, or no telling which.
+
+    A tenant's object is at home with the one Velero of its cluster, never in its own namespace: a Deployment named
+    velero is not enough to be one.
+    """
+    homes = snapshot.namespaces_with_velero_objects
+    if subject.kind in _OF_VELERO and subject.namespace:
+        return subject.namespace if subject.namespace in homes else ""
+    servers = homes & snapshot.servers.keys() or homes
+    return next(iter(servers)) if len(servers) == 1 else ""
+
+
+def acknowledgements_in(snapshot: ClusterSnapshot, namespace: str) -> AcknowledgementList:
+    """The entries in the ConfigMap of a namespace; an empty list where there is none."""
+    held = acknowledgement_map(snapshot, namespace)
+    return AcknowledgementList() if held is None else _read(held)
+
+
+def acknowledgement_map(snapshot: ClusterSnapshot, namespace: str) -> ConfigMap | None:
+    """The ConfigMap as it was seen."""
+    fitting = (item for item in snapshot.config_maps if item.namespace == namespace and item.name == ACKNOWLEDGEMENTS)
+    return next(fitting, None)
+
+
+def size_of(data: Mapping[str, str]) -> int:
+    """How many bytes the entries of a ConfigMap take."""
+    return sum(len(key) + len(text.encode(errors="replace")) for key, text in data.items())
+
+
+def _read(held: ConfigMap) -> AcknowledgementList:
+    if len(held.data) > MOST_ENTRIES:
+        return AcknowledgementList(problem=f"it has {len(held.data):,} entries, more than {MOST_ENTRIES}")
+    if (size := size_of(held.data)) > MOST_BYTES:
+        return AcknowledgementList(problem=f"it has {size // 1024:,} KiB, more than {MOST_BYTES // 1024}")
+    entries = {key: _entry(key, text) for key, text in held.data.items()}
+    return AcknowledgementList(
+        {entry.finding: entry for entry in entries.values() if entry is not None},
+        tuple(key for key, entry in entries.items() if entry is None),
+    )
+
+
+def _entry(key: str, text: str) -> Acknowledgement | None:
+    """None for what foretop would not have written: another key, or times that cannot be."""
+    try:
+        entry = msgspec.json.decode(text, type=Acknowledgement)
+    except (ValueError, RecursionError):
+        return None
+    until = entry.until or entry.at
+    if key != key_of_entry(entry.finding) or not all(FIRST_YEAR < at.year < LAST_YEAR for at in (entry.at, until)):
+        return None
+    return entry if until - entry.at <= LONGEST else None
+
+
+def key_of_entry(finding: str) -> str:
+    """The key of a finding in the ConfigMap, from its id: names of objects have signs that no key may have."""
+    code = finding.partition(":")[0][:_LONGEST_CODE]
+    plain = "".join(sign if sign.isascii() and (sign.isalnum() or sign == "-") else "-" for sign in code)
+    return f"{plain}.{hashlib.blake2b(finding.encode(errors='replace'), digest_size=16).hexdigest()}"
+
+
+def end_of(entry: Acknowledgement) -> datetime:
+    """When it ends at the latest."""
+    return min(entry.at + LONGEST, entry.until or entry.at + LONGEST)
+
+
+def _holds(entry: Acknowledgement, finding: Finding, now: datetime) -> bool:
+    """True if an acknowledgement still holds: a finding that gets worse is shown again at once."""
+    if _GRAVEST[finding.severity] < _GRAVEST[entry.severity] or not _is_made(entry, now) or now >= end_of(entry):
+        return False
+    return entry.until is not None or entry.statement == statement(finding)
+
+
+def _is_made(entry: Acknowledgement, now: datetime) -> bool:
+    """False for one that says it was made in the future."""
+    return entry.at <= now + _CLOCKS
+
+
+def unreadable_acknowledgements(snapshot: ClusterSnapshot, now: datetime, _: Thresholds) -> Iterator[Finding]:
+    """A list, or entries of it, that acknowledge nothing because they cannot be read."""
+    for namespace in sorted(snapshot.namespaces_with_velero_objects):
+        found = acknowledgements_in(snapshot, namespace)
+        early = [key_of_entry(entry.finding) for entry in found.entries.values() if not _is_made(entry, now)]
+        odd = sorted((*found.unreadable, *early))
+        if not odd and not found.problem:
+            continue
+        evidence = (
+            f"Nothing in it is read: {found.problem}."
+            if found.problem
+            else f"Entries that cannot be read, or have a time that cannot be: {humanize.join(odd, 3)}."
+        )
+        yield Finding(
+            "acknowledgements-unreadable",
+            Severity.WARNING,
+            ObjectRef(snapshot.context, CONFIG_MAP.name, namespace, ACKNOWLEDGEMENTS),
+            None,
+            "not all of it can be read",
+            f"{evidence} What cannot be read acknowledges no finding.",
+            f"Look at it with kubectl -n {namespace} get configmap {ACKNOWLEDGEMENTS} -o yaml, and correct it.",
+        )
+
+
 def _causes(finding: Finding) -> Iterator[Finding]:
     while finding.because is not None:
         finding = finding.because
         yield finding
 
 
-def _marked(finding: Finding, known: OwnAcknowledgements, causes_of_open: Container[tuple[str, str]]) -> Finding:
+def _marked(
+    finding: Finding,
+    known: Mapping[tuple[str, str], Acknowledgement],
+    causes_of_open: Container[tuple[str, str]],
+) -> Finding:
     """With its causes as they are marked themselves, so that all of them are ranked alike."""
     because = _marked(finding.because, known, causes_of_open) if finding.because is not None else None
     key = (finding.context, finding.id)
-    found = known.get(key)
-    if found is None and because is finding.because:
+    entry = known.get(key)
+    if entry is None and because is finding.because:
         return finding
-    explains = found is not None and key in causes_of_open
-    return replace(finding, acknowledged=found, because=because, explains_open=explains)
+    explains = entry is not None and key in causes_of_open
+    return replace(finding, acknowledged=entry, because=because, explains_open=explains)
 
 
 def statement(finding: Finding) -> str:
@@ -88,47 +197,10 @@ def statement(finding: Finding) -> str:
     return hashlib.blake2b("\0".join(said).encode(errors="replace"), digest_size=8).hexdigest()
 
 
-def annotation_of(finding: Finding) -> str:
-    """The annotation of a finding on its object; what tells two of one rule apart is in the name."""
-    name = finding.code[:_LONGEST_CODE]
-    if finding.cause:
-        name = f"{name}-{hashlib.blake2b(finding.cause.encode(errors='replace'), digest_size=4).hexdigest()}"
-    return MARK + _NOT_IN_NAMES.sub("-", name.lower())
-
-
-def acknowledgement_text(found: Acknowledgement) -> Text:
+def acknowledgement_text(entry: Acknowledgement) -> Text:
     """`by maria until 06:00: the bucket is being moved`."""
-    until = sentence("until ", found.until) if found.until is not None else "until it changes"
-    return sentence(f"by {found.by} ", until, f": {found.reason}")
-
-
-def _holds(found: Acknowledgement, finding: Finding, now: datetime) -> bool:
-    """True if an acknowledgement still holds: a finding that gets worse is shown again at once."""
-    if found.finding != finding.id or _GRAVEST[finding.severity] < _GRAVEST[found.severity]:
-        return False
-    try:
-        latest = found.at + LONGEST
-    except OverflowError:
-        return False
-    if now >= min(latest, found.until or latest):
-        return False
-    return found.until is not None or found.statement == statement(finding)
-
-
-def _shared(item: Resource, finding: Finding) -> Acknowledgement | None:
-    """None for what a person has made of the annotation, and for one that Velero copied from a schedule."""
-    # There are thousands of findings, and hardly any object has such a mark: its name is made only where one has.
-    if not any(key.startswith(MARK) for key in item.metadata.annotations):
-        return None
-    text = item.annotation(annotation_of(finding))
-    try:
-        found = msgspec.json.decode(text, type=Acknowledgement)
-    except (ValueError, RecursionError):
-        return None
-    moments = (found.at, found.until or found.at)
-    if not all(FIRST_YEAR <= moment.year <= LAST_YEAR for moment in moments):
-        return None
-    return msgspec.structs.replace(found, context="")
+    until = sentence("until ", entry.until) if entry.until is not None else "until it changes"
+    return sentence(f"by {entry.by} ", until, f": {entry.reason}")
 
 
 def _words(text: Text) -> Iterator[str]:

@@ -35,7 +35,7 @@ def brief(words: str, instead: str) -> str:
 
 
 class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A person's note on a known finding: why it may wait, and until when; as it is kept in a file or an annotation."""
+    """A person's note on a known finding: why it may wait, and until when; as an entry of a ConfigMap has it."""
 
     finding: str
     """The id of the finding."""
@@ -47,13 +47,6 @@ class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     reason: str
     until: Time | None = None
     """None for until the finding says something else."""
-    context: str = ""
-    """The cluster, in the file of a person; an annotation is where it belongs."""
-
-    @property
-    def shared(self) -> bool:
-        """Everybody sees it, because it is on the object."""
-        return not self.context
 
 
 class Finding(msgspec.Struct, frozen=True):

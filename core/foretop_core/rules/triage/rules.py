@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from foretop_core.rules.triage import (
+    acknowledging,
     coming,
     cron_dialects,
     nonadmin,
@@ -56,4 +57,5 @@ RULES: tuple[Rule, ...] = (
     priming.wrong_warmups,
     cron_dialects.coming_changes,
     protection.tracked_backups,
+    acknowledging.unreadable_acknowledgements,
 )

@@ -134,7 +134,6 @@ def _acknowledgement_item(found: Acknowledgement | None) -> Item | None:
         "at": rfc3339(found.at),
         "until": rfc3339(found.until),
         "reason": found.reason,
-        "shared": found.shared,
     }
 
 

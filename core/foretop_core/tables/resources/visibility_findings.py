@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.watching.watch_sink import WatchState
-from foretop_core.models.kinds import EVENT, by_name
+from foretop_core.models.kinds import ACKNOWLEDGEMENTS, EVENT, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Command, Text, sentence
@@ -161,6 +161,17 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             brief(f"not allowed to see {kinds}", f"{humanize.count(len(health.forbidden), 'list')} not allowed"),
             f"You are not allowed to list and watch {kinds}: every page is missing their data.",
             "Ask for list and watch on them; foretop doctor lists every permission and resource.",
+        )
+    if health.hides_acknowledgements:
+        yield _finding(
+            "acknowledgements-not-allowed",
+            Severity.NOTE,
+            context,
+            None,
+            "not allowed to see what is known",
+            f"You are not allowed to read the ConfigMap {ACKNOWLEDGEMENTS} beside Velero: findings that somebody has "
+            "acknowledged are shown as open.",
+            "Ask for get, list and watch on it; foretop doctor --roles prints a role.",
         )
     if health.polled:
         every = humanize.duration(timedelta(seconds=round(health.polled_every)))
