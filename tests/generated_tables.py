@@ -26,7 +26,7 @@ from foretop.cli import COMMANDS, foretop
 from foretop.commands.complete_words import TABLE
 from foretop.panes.page_records import SCREEN_PAGES, check_parts
 from foretop_core.actions.action_catalog import RECORDS
-from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.config.allowed_names import ACTION_NAMES_FILE
 from foretop_core.pages import PAGES
 
@@ -125,7 +125,8 @@ def action_of(record: ActionRecord) -> Action:
         record.short,
         record.footer,
         record.words,
-        tuple(kind.plural for kind in record.kinds),
+        # A finding may be about any kind: its keys meet all others.
+        () if record.asked_of is AskedOf.FINDING else tuple(kind.plural for kind in record.kinds),
         record.instead_of,
     )
 
