@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 from heapq import nlargest
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from operator import itemgetter
 from random import Random
 from statistics import median
@@ -178,12 +178,26 @@ def was_synced(run: Run) -> bool:
     return done is not None and run.created is not None and run.created > done
 
 
+class _Team:
+    """The runs of the NABs or NARs of one namespace, or of the schedules of one server."""
+
+    def __init__(self, runs: Iterable[Run]) -> None:
+        self.by_name: defaultdict[str, list[Run]] = defaultdict(list)
+        for run in runs:
+            self.by_name[owner_of(run).name].append(run)
+
+    @cached_property
+    def lengths(self) -> tuple[float, ...]:
+        return known_lengths(chain.from_iterable(self.by_name.values()))
+
+
 class RunHistory:
     """The earlier runs of one server; whose lengths are asked for is looked at then, and remembered."""
 
     def __init__(self, runs: Callable[[], Iterable[Run]], runs_of: Callable[[Owner], Iterable[Run]] | None = None):
         self._runs, self._runs_of = runs, runs_of
         self._lengths: dict[tuple[Owner, Claim | None], Lengths] = {}
+        self._teams: dict[tuple[OwnerKind, str], _Team] = {}
         self._late: dict[tuple[int, int | None], LateHandovers] = {}
 
     @cached_property
@@ -191,12 +205,11 @@ class RunHistory:
         return tuple(self._runs())
 
     @cached_property
-    def _by_owner(self) -> dict[tuple[str, ...], list[Run]]:
-        found: defaultdict[tuple[str, ...], list[Run]] = defaultdict(list)
+    def _by_team(self) -> Mapping[tuple[OwnerKind, str], Sequence[Run]]:
+        found: defaultdict[tuple[OwnerKind, str], list[Run]] = defaultdict(list)
         for run in self._every:
             owner = owner_of(run)
             found[owner.kind, owner.namespace].append(run)
-            found[owner.kind, owner.namespace, owner.name].append(run)
         return found
 
     @cached_property
@@ -235,16 +248,22 @@ class RunHistory:
     def _own(self, owner: Owner) -> tuple[float, ...]:
         if owner.kind is OwnerKind.HAND:
             return ()
-        if self._runs_of is not None:
-            team = tuple(self._runs_of(owner))
-            named = [run for run in team if owner_of(run) == owner] if owner.kind is not OwnerKind.SCHEDULE else team
-        else:
-            named = self._by_owner.get((owner.kind, owner.namespace, owner.name), [])
-            team = tuple(self._by_owner.get((owner.kind, owner.namespace), ()))
-        own = known_lengths(named)
+        if owner.kind is OwnerKind.SCHEDULE and self._runs_of is not None:
+            return known_lengths(self._runs_of(owner))
+        team = self._team(owner)
+        own = known_lengths(team.by_name.get(owner.name, ()))
         if len(own) >= FEWEST_RUNS or owner.kind is OwnerKind.SCHEDULE:
             return own
-        return max(own, known_lengths(team), key=len)
+        return max(own, team.lengths, key=len)
+
+    def _team(self, owner: Owner) -> _Team:
+        """Each is looked at once: it may have ten thousand NABs, and each of them asks."""
+        key = (owner.kind, owner.namespace)
+        team = self._teams.get(key)
+        if team is None:
+            runs = self._by_team.get(key, ()) if self._runs_of is None else self._runs_of(owner)
+            team = self._teams[key] = _Team(runs)
+        return team
 
     @cached_property
     def tenants(self) -> TenantRuns:
