@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import defaultdict
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from itertools import islice
 
 import msgspec
 
 from foretop_core.models import Backup
 
 _WILD = frozenset("*?[{")
+_LONGEST_NAME = 63
+_MOST_COMPARED = 20_000
+"""Pairs; where more patterns than that may overlap, each is compared with the nearest ones ahead of it only."""
+_NEAREST = 20
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -59,6 +66,50 @@ def shared_namespaces(one: Claim, other: Claim) -> tuple[str, ...]:
     return ()
 
 
+class PatternClaims:
+    """Claims with patterns by how these begin: one is compared with those that may overlap, not with all."""
+
+    def __init__(self) -> None:
+        self._claims: dict[Claim, None] = {}
+        self._by_head: dict[str, dict[Claim, None]] = {}
+        self._heads: list[str] = []
+        self._left = _MOST_COMPARED
+
+    def add(self, taken: Claim) -> None:
+        """The last one to be added is the nearest."""
+        if not taken.patterns:
+            return
+        self._claims.pop(taken, None)
+        self._claims[taken] = None
+        for head in _heads_of(taken):
+            if head not in self._by_head:
+                insort(self._heads, head)
+            self._by_head.setdefault(head, {})[taken] = None
+
+    def clear(self) -> None:
+        self._claims.clear()
+        self._by_head.clear()
+        self._heads.clear()
+
+    def meeting(self, wanted: Claim) -> Iterator[tuple[Claim, tuple[str, ...]]]:
+        """Find the claims that share a namespace with this one, and what they share."""
+        candidates = self._candidates(wanted) if self._left > 0 else [*islice(reversed(self._claims), _NEAREST)]
+        self._left -= len(candidates)
+        for other in candidates:
+            if shared := shared_namespaces(wanted, other):
+                yield other, shared
+
+    def _candidates(self, wanted: Claim) -> list[Claim]:
+        found: dict[Claim, None] = {}
+        for head in _heads_of(wanted):
+            for end in range(len(head) + 1):
+                found.update(self._by_head.get(head[:end], {}))
+        for pattern in wanted.patterns:
+            for longer in _beginning_with(self._heads, _head(pattern)):
+                found.update(self._by_head[longer])
+        return list(found)
+
+
 class NamespaceIndex:
     """The backups ahead, indexed so that those with a shared namespace are found cheaply.
 
@@ -67,7 +118,9 @@ class NamespaceIndex:
 
     def __init__(self) -> None:
         self._by_name: dict[str, list[int]] = {}
+        self._names: list[str] = []
         self._by_pattern: dict[Claim, list[int]] = {}
+        self._patterns = PatternClaims()
 
     def meets(self, wanted: Claim) -> dict[int, tuple[str, ...]]:
         """The runs that must go first, by position in the queue, with the shared namespaces."""
@@ -75,32 +128,57 @@ class NamespaceIndex:
         for name in self._taken_by(wanted):
             for who in self._by_name[name]:
                 found[who].add(name)
-        for other, takers in self._by_pattern.items():
-            shared = shared_namespaces(wanted, other)
-            for who in takers if shared else ():
+        for other, shared in self._patterns.meeting(wanted):
+            for who in self._by_pattern[other]:
                 found[who].update(shared)
         return {who: tuple(sorted(found[who])) for who in sorted(found)}
 
     def add_running(self, taken: Claim, who: int) -> None:
         """Add a running backup; running backups wait for nobody, so each of them counts."""
         for name in taken.names:
-            self._by_name.setdefault(name, []).append(who)
+            self._add_name(name, [*self._by_name.get(name, ()), who])
         if taken.patterns:
             self._by_pattern.setdefault(taken, []).append(who)
+            self._patterns.add(taken)
 
     def add_waiting(self, taken: Claim, who: int) -> None:
         if taken.takes_everything:
             self._by_pattern.clear()
-        for name in self._taken_by(taken):
-            del self._by_name[name]
-        self._by_name.update((name, [who]) for name in taken.names)
+            self._patterns.clear()
+        if taken.patterns:
+            for name in self._taken_by(taken):
+                del self._by_name[name]
+                del self._names[bisect_left(self._names, name)]
+        for name in taken.names:
+            self._add_name(name, [who])
         if taken.patterns:
             self._by_pattern[taken] = [who]
+            self._patterns.add(taken)
+
+    def _add_name(self, name: str, takers: list[int]) -> None:
+        if name not in self._by_name:
+            insort(self._names, name)
+        self._by_name[name] = takers
 
     def _taken_by(self, wanted: Claim) -> list[str]:
-        if wanted.patterns:
-            return [name for name in self._by_name if wanted.takes(name)]
-        return [name for name in wanted.names if name in self._by_name]
+        own = [name for name in wanted.names if name in self._by_name]
+        for pattern in wanted.patterns:
+            own += [name for name in _beginning_with(self._names, _head(pattern)) if wanted.takes(name)]
+        return list(dict.fromkeys(own))
+
+
+def _beginning_with(names: list[str], head: str) -> list[str]:
+    """Out of names in order."""
+    return names[bisect_left(names, head) : bisect_left(names, f"{head}\U0010ffff")]
+
+
+def _heads_of(taken: Claim) -> list[str]:
+    """How the namespaces of a claim begin, as far as that is known."""
+    return [*(name[:_LONGEST_NAME] for name in taken.names), *map(_head, taken.patterns)]
+
+
+def _head(pattern: str) -> str:
+    return _fixed_part(pattern)[:_LONGEST_NAME]
 
 
 def _is_pattern(entry: str) -> bool:

@@ -189,11 +189,11 @@ def _culprits(
         and run.name not in refused
         and (run.phase in phases.HOLDS_SLOT or forecasts[at].start is not None)
     ]
-    found = dict[int, int]()
+    found, without_end = dict[int, int](), frozenset(endless)
     for at, meets in holds.meets.items():
         if forecasts[at].start is not None or not endless:
             continue
-        direct = (who for who in meets if who in endless)
+        direct = (who for who in meets if who in without_end)
         through = (found[who] for who in meets if who in found)
         found[at] = next(direct, next(through, endless[0]))
     return found
