@@ -21,6 +21,8 @@ PASS = 60.0
 """Schedule controller and queue look at everything once in this many seconds."""
 NEVER = math.inf
 NO_SCHEDULE = -1
+_DEEPEST_LOOK = 100
+"""So many lines of namespaces that may not start are passed over in one look; the server itself passes over all."""
 _LEAST_WORK = 1.0
 """Seconds; no run is drawn shorter."""
 
@@ -323,7 +325,7 @@ class _Server:
         for claim in self.at_work:
             taken |= bits[claim]
         held: list[tuple[int, int]] = []
-        while self.firsts and free > 0:
+        while self.firsts and free > 0 and len(held) < _DEEPEST_LOOK:
             first = heappop(self.firsts)
             key = first[1]
             waiting = self.queues[key][0]

@@ -20,11 +20,11 @@ from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.forecast import base_time, invalid, skipped_runs
 from foretop_core.rules.heartbeat import LOOK_LASTS
 from foretop_core.rules.night.arrivals import MIDDLE, Arrivals, arrivals_before
-from foretop_core.rules.night.course import NO_SCHEDULE, CourseStart, Draw, OpenRun, PlannedSchedule
+from foretop_core.rules.night.course import NO_SCHEDULE, PASS, CourseStart, Draw, OpenRun, PlannedSchedule
 from foretop_core.rules.night.lengths import AT_ONCE, LateHandovers, Lengths, RunHistory, Source, by_items
 from foretop_core.rules.night.past_runs import PAST, volumes_made
 from foretop_core.rules.pauses import pause_info
-from foretop_core.rules.queue.namespace_claims import Claim, claim, shared_namespaces
+from foretop_core.rules.queue.namespace_claims import Claim, PatternClaims, claim, shared_namespaces
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.volumes import NOTHING_MOVES, VolumesEnd, volumes_end
@@ -38,6 +38,8 @@ PAUSED, INVALID = "paused", "invalid"
 MOST_RUNS = 1500
 """Of one schedule: one that is due every minute has so many in a day."""
 MOST_RUNS_OF_ALL = 6000
+_MOST_CLAIMS = 5000
+"""Each costs as many bits as there are claims."""
 _FINALIZES = 1.0
 _UNKNOWN_LOOK = 30.0
 _EVENLY = 0.6180339887
@@ -237,7 +239,7 @@ def server_model(
     left_out: dict[str, str] = {}
     ends = list[datetime]()
     planned: list[tuple[Schedule, PlannedSchedule]] = []
-    room = MOST_RUNS_OF_ALL
+    room, length = MOST_RUNS_OF_ALL, (until - now).total_seconds()
     played = list[Schedule]()
     for schedule in snapshot.schedules_by_namespace.get(namespace, ()):
         if why := _left_out(snapshot, schedule):
@@ -252,7 +254,7 @@ def server_model(
         found = _planned(snapshot, schedule, claims, now, until, zone, most)
         if found is not None:
             planned.append((schedule, found))
-            room -= len(found.due)
+            room -= _coming(found, length)
     planned.sort(key=lambda one: one[0].name)
     index = {schedule.name: place for place, (schedule, _) in enumerate(planned)}
     shares = _held_shares(snapshot, namespace, {*index, *(run.schedule_name for run in open_runs)})
@@ -274,7 +276,7 @@ def server_model(
         waiting=[opened(run) for run in waiting],
         finishing=[opened(run) for run in finishing],
         conflicts=claims.conflicts(),
-        until=(until - now).total_seconds(),
+        until=length,
         has_arrival=any(_has_just_come(run, now) for run in waiting),
         has_end=bool(waiting) and len(running) < slots and _has_just_ended(snapshot, namespace, now),
     )
@@ -295,7 +297,7 @@ def server_model(
         left_out=left_out,
         resumed=min(ends, default=None),
         skipped={one.name: runs for one in played if (runs := _skipped(snapshot, one, now)) is not None},
-        bounded=tuple(schedule.name for schedule, plan in planned if plan.due and len(plan.due) >= plan.most),
+        bounded=tuple(schedule.name for schedule, plan in planned if _coming(plan, length) >= plan.most),
         arrivals=arrivals,
     )
 
@@ -399,24 +401,27 @@ class _Claims:
         self._index: dict[Claim, int] = {}
 
     def of(self, wanted: Claim) -> int:
-        return self._index.setdefault(wanted, len(self._index))
+        """Beyond so many different ones, one more waits in the line of an earlier one."""
+        return self._index.setdefault(wanted, len(self._index) % _MOST_CLAIMS)
 
     def conflicts(self) -> list[int]:
         """For each claim the set of those that share a namespace with it, as bits: itself, unless it takes none."""
-        known = list(self._index)
-        found = [1 << place if shared_namespaces(one, one) else 0 for place, one in enumerate(known)]
+        found = [0] * min(len(self._index), _MOST_CLAIMS)
         by_name: dict[str, int] = {}
-        for place, one in enumerate(known):
+        for one, place in self._index.items():
+            found[place] |= 1 << place if shared_namespaces(one, one) else 0
             for name in one.names:
                 by_name[name] = by_name.get(name, 0) | 1 << place
-        wild = [place for place, one in enumerate(known) if one.patterns]
-        for place, one in enumerate(known):
+        patterns = PatternClaims()
+        for one in self._index:
+            patterns.add(one)
+        for one, place in self._index.items():
             for name in one.names:
                 found[place] |= by_name[name]
-            for other in wild:
-                if other != place and shared_namespaces(one, known[other]):
-                    found[place] |= 1 << other
-                    found[other] |= 1 << place
+            for other, _ in patterns.meeting(one):
+                if other is not one:
+                    found[place] |= 1 << self._index[other]
+                    found[self._index[other]] |= 1 << place
         return found
 
 
@@ -510,6 +515,13 @@ def _planned(
         return PlannedSchedule(wanted, every=1.0, first=first, is_refused=refused, most=most)
     due = tuple((run - now).total_seconds() for run in _due(parsed, base, now, until, zone, most))
     return PlannedSchedule(wanted, due, is_refused=refused, most=most) if due else None
+
+
+def _coming(plan: PlannedSchedule, length: float) -> int:
+    """How many of its runs are played at most; one that is always due has one at each pass of the server."""
+    if not plan.every:
+        return len(plan.due)
+    return min(plan.most, max(0, math.ceil((length - max(0.0, plan.first)) / max(PASS, plan.every))))
 
 
 def _due(
