@@ -335,6 +335,11 @@ def _is_pattern(entry: str) -> bool:
     return len(entry) <= _LONGEST_PATTERN and not _WILD.isdisjoint(entry)
 
 
+def head_of(entry: str) -> str:
+    """How each name begins that fits an entry."""
+    return re.split(r"[*?\[{]", entry, maxsplit=1)[0] if _is_pattern(entry) else entry
+
+
 def _fits(name: str, entries: Iterable[str]) -> bool:
     return any(
         name == entry or entry == _EVERYTHING or (_is_pattern(entry) and _pattern(entry).fullmatch(name) is not None)
@@ -346,7 +351,7 @@ def _among(entry: str, names: Sequence[str]) -> Sequence[str]:
     """The names that fit, out of names in order; only those with the same beginning are compared."""
     if entry == _EVERYTHING:
         return names
-    head = entry if not _is_pattern(entry) else re.split(r"[*?\[{]", entry, maxsplit=1)[0]
+    head = head_of(entry)
     start = bisect_left(names, head)
     if head == entry:
         return names[start : start + 1] if start < len(names) and names[start] == entry else ()

@@ -10,7 +10,7 @@ import msgspec
 
 from foretop_core.models import Restore
 from foretop_core.rules.protection.copies import CopyGroup, merged
-from foretop_core.rules.protection.coverage import Extent, NamespaceFilter
+from foretop_core.rules.protection.coverage import Extent, NamespaceFilter, head_of
 from foretop_core.rules.protection.namespace_protection import (
     NamespaceCover,
     SharedProtection,
@@ -19,10 +19,39 @@ from foretop_core.rules.protection.namespace_protection import (
 )
 
 _NO_FILTERS: dict[NamespaceFilter, None] = {}
+_LONGEST_NAME = 63
+
+
+class _ByBeginning:
+    """Filters by how the entries of one of their lists begin: a name is compared with those that may take it."""
+
+    def __init__(self) -> None:
+        self._by_head: dict[str, dict[NamespaceFilter, None]] = {}
+
+    def add(self, wanted: NamespaceFilter, entries: Iterable[str]) -> None:
+        for head in _heads(entries):
+            self._by_head.setdefault(head, {})[wanted] = None
+
+    def remove(self, wanted: NamespaceFilter, entries: Iterable[str]) -> None:
+        for head in _heads(entries):
+            held = self._by_head[head]
+            del held[wanted]
+            if not held:
+                del self._by_head[head]
+
+    def candidates(self, name: str) -> dict[NamespaceFilter, None]:
+        found: dict[NamespaceFilter, None] = {}
+        for end in range(min(len(name), _LONGEST_NAME) + 1):
+            found.update(self._by_head.get(name[:end], _NO_FILTERS))
+        return found
+
+
+def _heads(entries: Iterable[str]) -> set[str]:
+    return {head_of(entry)[:_LONGEST_NAME] for entry in entries}
 
 
 class FilterTable:
-    """A name costs a look at every different filter, a filter a look at the names that begin as it does.
+    """A name costs a look at the filters with an entry that begins as it does, a filter a look at such names.
 
     Of a filter that takes every name but some, only those that it leaves out are kept: most clusters have thousands
     of names, and most filters of this sort leave out a few.
@@ -37,6 +66,7 @@ class FilterTable:
         """Those that take every name but some."""
         self._general_but: dict[str, set[NamespaceFilter]] = {}
         """By name, those of them that leave it out."""
+        self._by_included, self._general_by_excluded = _ByBeginning(), _ByBeginning()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -63,10 +93,12 @@ class FilterTable:
         if wanted.takes_all_others:
             self._general = (*self._general, wanted)
             self._left_out[wanted] = found = wanted.left_out(self._names)
+            self._general_by_excluded.add(wanted, wanted.excluded)
             for name in found:
                 self._general_but.setdefault(name, set()).add(wanted)
             return
         self._taken[wanted] = taken = wanted.among(self._names)
+        self._by_included.add(wanted, wanted.included)
         for name in taken:
             self._of_name.setdefault(name, {})[wanted] = None
 
@@ -75,20 +107,23 @@ class FilterTable:
             self._general = tuple([one for one in self._general if one is not wanted])
             for name in self._left_out.pop(wanted):
                 self._general_but[name].discard(wanted)
-        for name in self._taken.pop(wanted, ()):
-            self._of_name[name].pop(wanted, None)
+            self._general_by_excluded.remove(wanted, wanted.excluded)
+        elif wanted in self._taken:
+            for name in self._taken.pop(wanted):
+                self._of_name[name].pop(wanted, None)
+            self._by_included.remove(wanted, wanted.included)
 
     def add_name(self, name: str) -> None:
         if self._has(name):
             return
         insort(self._names, name)
-        for wanted, taken in self._taken.items():
+        for wanted in self._by_included.candidates(name):
             if wanted.takes(name):
-                taken.append(name)
+                self._taken[wanted].append(name)
                 self._of_name.setdefault(name, {})[wanted] = None
-        for wanted, without in self._left_out.items():
+        for wanted in self._general_by_excluded.candidates(name):
             if wanted.leaves_out(name):
-                without.add(name)
+                self._left_out[wanted].add(name)
                 self._general_but.setdefault(name, set()).add(wanted)
 
     def remove_name(self, name: str) -> None:
