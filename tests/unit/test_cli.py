@@ -78,13 +78,14 @@ def test_next_reads_the_given_zone_and_answers_in_utc(capsys: pytest.CaptureFixt
     output = answer(capsys, "next", "0 9 * * *", *FROM, "--tz", "Asia/Tokyo", "--count", "1", "-o", "json")
     assert output["runs"] == ["2026-11-16T00:00:00Z"]
     assert output["zone"] == "Asia/Tokyo"
-    own = answer(capsys, "next", "CRON_TZ=Asia/Tokyo 0 9 * * *", *FROM, "--count", "1", "-o", "json")
+    # Older releases refuse it.
+    own = answer(capsys, "next", "CRON_TZ=Asia/Tokyo 0 9 * * *", *FROM, "--count", "1", "-o", "json", code=3)
     assert own["runs"] == output["runs"]
     assert own["zone"] == "Asia/Tokyo"
 
 
-def test_next_warns_of_an_expression_that_never_fires_and_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
-    output = answer(capsys, "next", "0 0 31 2 *", "-o", "json")
+def test_next_warns_of_an_expression_that_never_fires(capsys: pytest.CaptureFixture[str]) -> None:
+    output = answer(capsys, "next", "0 0 31 2 *", "-o", "json", code=1)
     assert output["runs"] == []
     assert "always due" in output["note"]
 
@@ -107,7 +108,7 @@ def test_next_prints_each_answer_with_its_releases_if_they_differ(capsys: pytest
         {"releases": "Velero up to 1.18.2", "description": EITHER, "error": None, "next": ["2026-11-16T02:00:00Z"]},
         {"releases": "Velero 1.18.3 and later", "description": BOTH, "error": None, "next": ["2027-02-01T02:00:00Z"]},
     ]
-    assert run(["next", "0 */24 * * *", *FROM, "--count", "1"]) == 0
+    assert run(["next", "0 */24 * * *", *FROM, "--count", "1"]) == 3
     assert capsys.readouterr().out.splitlines() == [
         "0 */24 * * *   is read differently by different Velero releases",
         "Velero up to 1.18.2   at 00:00 every day (UTC)",
@@ -152,7 +153,7 @@ def test_next_reads_schedules_as_velero_and_cron_jobs_as_kubernetes(
 
 
 def test_next_reads_schedules_and_cron_jobs_from_a_file(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
-    output = answer(capsys, "next", "-f", manifest, *FROM, "-o", "json")
+    output = answer(capsys, "next", "-f", manifest, *FROM, "-o", "json", code=1)
     assert output["kind"] == "List"
     hourly, broken, sweep = output["items"]
     assert hourly["schedule"] == "0 * * * *"
@@ -354,7 +355,7 @@ def test_standard_input_is_read_for_a_dash(capsys: pytest.CaptureFixture[str], m
     import io
 
     monkeypatch.setattr("sys.stdin", io.StringIO(SCHEDULES))
-    assert len(answer(capsys, "next", "-f", "-", "-o", "json")["items"]) == 3
+    assert len(answer(capsys, "next", "-f", "-", "-o", "json", code=1)["items"]) == 3
 
 
 def test_version_and_help_work(capsys: pytest.CaptureFixture[str]) -> None:
@@ -431,6 +432,21 @@ def test_the_manual_page_has_every_command_topic_and_exit_code() -> None:
     for codes in exit_codes():
         assert codes.line in plain
     assert all(re.match(r"\.(TH|SH|SS|PP|TP|B|nf|fi)\b", line) for line in page.splitlines() if line.startswith("."))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("30 2 * * *", "--velero-version", "1.18.3"), 0),
+        (("0 0 30 2 *", "--velero-version", "1.18.3"), 1),
+        (("0 2 1 * 1",), 0),
+        (("TZ=Europe/Berlin 30 2 * * *",), 3),
+        (("0 5 * * 7",), 3),
+        (("70 * * * *",), 2),
+    ],
+)
+def test_next_says_by_its_exit_code_whether_it_runs(arguments: tuple[str, ...], code: int) -> None:
+    assert run(["next", *arguments]) == code
 
 
 def test_every_help_has_the_exit_codes_of_its_command() -> None:

@@ -149,3 +149,89 @@ def test_nothing_is_foreseen_of_a_server_that_is_silent(
 def test_a_wrong_change_of_a_silent_server_is_bad_input(night: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["whatif", "-f", night, *SILENT, "--pause", "nobody"]) == 2
     assert "There is no schedule nobody" in capsys.readouterr().err
+
+
+@pytest.fixture
+def few(tmp_path: Path) -> str:
+    """A schedule that makes its runs, one that is paused, one that Velero refuses, and one into a lost location."""
+    server = {"checked": "2026-11-16T15:39:30Z"}
+    items: list[dict[str, Any]] = [
+        {
+            "apiVersion": "velero.io/v1",
+            "kind": "BackupStorageLocation",
+            "metadata": {"name": name, "namespace": "velero"},
+            "spec": {"default": name == "default"},
+            "status": {"phase": phase, "lastValidationTime": server["checked"], "lastSyncedTime": server["checked"]},
+        }
+        for name, phase in (("default", "Available"), ("offsite", "Unavailable"))
+    ]
+    for name, cron, paused, place in (
+        ("daily", "0 3 * * *", False, "default"),
+        ("parked", "0 4 * * *", True, "default"),
+        ("broken", "70 * * * *", False, "default"),
+        ("copy", "30 3 * * *", False, "offsite"),
+    ):
+        items.append(
+            {
+                "apiVersion": "velero.io/v1",
+                "kind": "Schedule",
+                "metadata": {"name": name, "namespace": "velero", "creationTimestamp": "2026-11-10T00:00:00Z"},
+                "spec": {"schedule": cron, "paused": paused, "template": {"storageLocation": place}},
+                "status": {"phase": "Enabled", "lastBackup": "2026-11-16T03:00:03Z"},
+            }
+        )
+    for day in range(12, 17):
+        began = f"2026-11-{day}T03:00:03Z"
+        items.append(
+            {
+                "apiVersion": "velero.io/v1",
+                "kind": "Backup",
+                "metadata": {
+                    "name": f"daily-{day}",
+                    "namespace": "velero",
+                    "labels": {"velero.io/schedule-name": "daily"},
+                    "creationTimestamp": began,
+                },
+                "spec": {},
+                "status": {
+                    "phase": "Completed",
+                    "startTimestamp": began,
+                    "completionTimestamp": f"2026-11-{day}T03:10:03Z",
+                },
+            }
+        )
+    path = tmp_path / "few.json"
+    path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("without", "code"),
+    [
+        ((), 1),
+        (("--without", "paused"), 1),
+        (("--without", "paused,refused"), 1),
+        (("--without", "paused", "--without", "refused, invalid"), 0),
+        (("--without", "lost"), 1),
+    ],
+)
+@pytest.mark.parametrize("command", [("forecast",), ("whatif", "--concurrent-backups", "2")])
+def test_all_is_well_only_where_no_backup_is_missing_but_those_left_out(
+    command: tuple[str, ...], without: tuple[str, ...], code: int, few: str
+) -> None:
+    assert run([*command, "-f", few, *GIVEN, *without]) == code
+
+
+def test_a_run_that_is_refused_is_not_told_as_done_by_six(few: str, capsys: pytest.CaptureFixture[str]) -> None:
+    server = foreseen(capsys, few)
+    assert server["bySix"] == "not all"
+    assert server["missing"] == ["refused", "invalid", "paused"]
+    run(["forecast", "-f", few, *GIVEN, "--window", "06:00-07:00"])
+    assert "Not all done by 17 Nov 06:00Z: " in (told := capsys.readouterr().out)
+    assert "copy refused, broken invalid" in told
+
+
+def test_a_word_that_cannot_be_left_out_is_one_line(few: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["forecast", "-f", few, *GIVEN, "--without", "late"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "foretop: --without 'late' is not known (choose from lost, refused, invalid, paused)"

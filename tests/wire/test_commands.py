@@ -197,7 +197,18 @@ def test_a_cluster_that_is_gone_is_one_line_for_get_and_two_for_the_doctor(
     assert run(["get", "schedules", "--kubeconfig", gone]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "connection refused" in line
-    assert run(["doctor", "--kubeconfig", gone]) == 2
+    assert run(["doctor", "--kubeconfig", gone]) == 3
+
+
+@pytest.mark.parametrize("command", [("report",), ("forecast",), ("whatif",), ("upgrade-check", "--to", "1.18.3")])
+def test_of_a_cluster_that_does_not_answer_nothing_is_judged(
+    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with box_in_thread() as made:
+        gone = kubeconfig(made, tmp_path)
+    assert run([*command, "--kubeconfig", gone]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "connection refused" in line
 
 
 def test_a_bad_filter_is_one_line(config: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ import click
 import yaml
 
 from foretop.commands.connection import connection_options
+from foretop.commands.exit_codes import NOT_JUDGED, judging
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.output import emit, output_option, say
 from foretop_core.actions.action_catalog import told_rights
@@ -41,6 +42,7 @@ _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
     type=click.Choice([holder.value for holder in RoleHolder]),
     help="Print the smallest roles for this person instead, for kubectl apply -f -; asks no cluster.",
 )
+@judging
 def command(session_options: SessionOptions, form: str, holder: str | None) -> int:
     """Check a cluster: what foretop finds in it, and what it lacks.
 
@@ -89,7 +91,7 @@ async def _examine(session_options: SessionOptions, form: str) -> int:
             await client.close()
     if form != "text":
         emit(as_list(items), form)
-    return 2 if CheckStatus.FAILED in verdicts else 1 if CheckStatus.MISSING in verdicts else 0
+    return 1 if CheckStatus.MISSING in verdicts else NOT_JUDGED if CheckStatus.FAILED in verdicts else 0
 
 
 def _item(check: Check) -> dict[str, Any]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
+from typing import Any
 
 import msgspec
 
+from foretop.commands.output import warn
+from foretop_core.errors import BadInput, ForetopError
 from foretop_core.room_finder import room_modules
 
 
@@ -22,7 +25,9 @@ class ExitCodes(msgspec.Struct, frozen=True):
 
 
 ALWAYS = {2: "bad usage or input, or nothing could be read"}
-_UNSURE = {3: "a server or a run cannot be foreseen"}
+NOT_JUDGED = 3
+BAD_INPUT = {2: "bad usage or input"}
+_UNSURE = {NOT_JUDGED: "a server or a run cannot be foreseen, or read"}
 REFUSED = {3: "refused: read-only, permissions or state"}
 _NO_FILE = {3: "its files cannot be had"}
 _RUNS = ("backup", "restore", "nab", "nar")
@@ -31,30 +36,46 @@ _OF_THE_CORE = (
     ExitCodes(
         ("report",),
         {
-            0: "no problems",
-            1: "findings of severity error (with --acknowledged, open ones only), or an unreadable object",
-            **ALWAYS,
-            3: "no such findings, but not everything was visible",
+            0: "no problems in what was seen",
+            1: "findings of severity error (with --acknowledged, open ones only)",
+            **BAD_INPUT,
+            NOT_JUDGED: "no such findings, but not everything could be read",
         },
     ),
     ExitCodes(
-        ("upgrade-check",), {0: "nothing changes", 1: "something changes", **ALWAYS, 3: "not everything was visible"}
+        ("upgrade-check",),
+        {0: "nothing changes", 1: "something changes", **BAD_INPUT, NOT_JUDGED: "not everything could be read"},
     ),
     ExitCodes(
-        ("forecast",),
+        ("forecast", "whatif"),
         {
             0: "all runs are made, and the window is free",
-            1: "a run will be lost, or the window is not free",
-            **ALWAYS,
+            1: "runs are lost, refused, invalid or paused (unless left out by --without), or the window is not free",
+            **BAD_INPUT,
             **_UNSURE,
         },
     ),
-    ExitCodes(("whatif",), {0: "no run would be lost", 1: "a run would be lost after the change", **ALWAYS, **_UNSURE}),
     ExitCodes(
-        ("doctor",), {0: "all there", 1: "something is missing or not allowed", 2: "bad usage, or no connection"}
+        ("next",),
+        {
+            0: "it runs, in each reading that is possible",
+            1: "an expression is refused, or never fires",
+            **BAD_INPUT,
+            NOT_JUDGED: "the release decides that, or an object cannot be read",
+        },
     ),
     ExitCodes(
-        ("get", "describe", "next", "primer", "watch", "handover", "journal"),
+        ("doctor",),
+        {
+            0: "all there",
+            1: "something is missing or not allowed",
+            **BAD_INPUT,
+            NOT_JUDGED: "no connection",
+        },
+    ),
+    ExitCodes(("get", "describe"), {0: "read, whatever it says", 1: "a part could not be read", **ALWAYS}),
+    ExitCodes(
+        ("primer", "watch", "handover", "journal"),
         {0: "printed", 1: "printed, but a cluster, an object or a part is missing", **ALWAYS},
     ),
     ExitCodes(("config",), {0: "printed or written", 1: "printed; the configuration has mistakes", **ALWAYS}),
@@ -69,6 +90,22 @@ _OF_THE_CORE = (
     ),
 )
 _OF_ALL = ExitCodes(("every command",), {130: "interrupted"})
+
+
+def judging(command: Callable[..., int]) -> Callable[..., int]:
+    """For a command that judges: what could not be read is not bad input, and cannot be judged."""
+
+    @wraps(command)
+    def judged(*arguments: Any, **options: Any) -> int:
+        try:
+            return command(*arguments, **options)
+        except BadInput:
+            raise
+        except ForetopError as problem:
+            warn((problem,))
+            return NOT_JUDGED
+
+    return judged
 
 
 @cache

@@ -14,16 +14,19 @@ from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
+from foretop.commands.exit_codes import NOT_JUDGED, judging
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop_core.config.thresholds_from_settings import configured_window
+from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.night import Fate, ForeseenRun, night
 from foretop_core.rules.night.outlook import (
     LastEnd,
+    Missing,
     Outlook,
     ScheduleOutlook,
     WindowOutlook,
@@ -40,15 +43,22 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 
 def night_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds -f, --at and --hours: where a night is foreseen from, and how far."""
+    """Adds -f, --at and --hours: where a night is foreseen from, and how far; and --without, what is not missed."""
 
     @functools.wraps(command)
-    def checked(*, source: str | None, at: str | None, **options: Any) -> Any:
+    def checked(*, source: str | None, at: str | None, without: Sequence[str], **options: Any) -> Any:
         if at is not None and source is None:
             raise click.UsageError("--at is for a file (-f)")
-        return command(source=source, at=at, **options)
+        return command(source=source, at=at, without=_left_out(without), **options)
 
     for option in (
+        click.option(
+            "--without",
+            "without",
+            multiple=True,
+            metavar="WHAT",
+            help=f"Do not fail for this: {', '.join(Missing)}; repeatable, or a list with commas.",
+        ),
         click.option(
             "--hours", default=24, show_default=True, type=click.IntRange(1, 168), help="How far to look ahead."
         ),
@@ -61,6 +71,14 @@ def night_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+def _left_out(words: Sequence[str]) -> frozenset[Missing]:
+    """Reads --without: a list with commas each time; BadInput for a word that is none."""
+    given = [word.strip() for text in words for word in text.split(",")]
+    if unknown := next((word for word in given if word not in list(Missing)), None):
+        raise BadInput(f"--without {unknown!r} is not known", "", f"choose from {', '.join(Missing)}")
+    return frozenset(map(Missing, given))
+
+
 @click.command("forecast", cls=OwnOptionsFirst, epilog=example("foretop forecast --window 06:00-07:30"))
 @connection_options
 @night_options
@@ -69,10 +87,12 @@ def night_options(command: Callable[..., Any]) -> Callable[..., Any]:
 )
 @click.option("--tz", "zone_name", metavar="ZONE", help="Time zone of the window (UTC).")
 @output_option
+@judging
 def command(
     session_options: SessionOptions,
     source: str | None,
     at: str | None,
+    without: frozenset[Missing],
     hours: int,
     window: str | None,
     zone_name: str | None,
@@ -86,10 +106,11 @@ def command(
     """
     free = _kept_free(window, zone_name, session_options)
     if source is None:
-        return asyncio.run(_of_clusters(session_options, hours, free, form))
+        return asyncio.run(_of_clusters(session_options, hours, free, form, without))
     snapshot, read = argument_values.snapshot_in(source, session_options)
     warn(read.unreadable)
-    return _print(_foreseen([(snapshot, argument_values.moment(at))], hours, free), free, form)
+    nights = _foreseen([(snapshot, argument_values.moment(at))], hours, free)
+    return _print(nights, free, form, without, is_part=bool(read.unreadable))
 
 
 def _kept_free(window: str | None, zone_name: str | None, options: SessionOptions) -> Window | None:
@@ -102,12 +123,14 @@ def _kept_free(window: str | None, zone_name: str | None, options: SessionOption
     return read_window(window, zone)
 
 
-async def _of_clusters(session_options: SessionOptions, hours: int, window: Window | None, form: str) -> int:
+async def _of_clusters(
+    session_options: SessionOptions, hours: int, window: Window | None, form: str, without: frozenset[Missing]
+) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         warn(bad)
         seen = [(session.snapshot(name), session.clock(name).now()) for name in good]
-        return _print(_foreseen(seen, hours, window), window, form)
+        return _print(_foreseen(seen, hours, window), window, form, without, is_part=bool(bad))
 
 
 def _foreseen(
@@ -123,7 +146,14 @@ def _foreseen(
     return found
 
 
-def _print(found: Sequence[tuple[str, Outlook]], window: Window | None, form: str) -> int:
+def _print(
+    found: Sequence[tuple[str, Outlook]],
+    window: Window | None,
+    form: str,
+    without: frozenset[Missing],
+    *,
+    is_part: bool,
+) -> int:
     if form == "text":
         for place, (context, one) in enumerate(found):
             if place:
@@ -134,12 +164,15 @@ def _print(found: Sequence[tuple[str, Outlook]], window: Window | None, form: st
     else:
         emit({"servers": [_item(context, one, window) for context, one in found]}, form)
     is_overrun = any((kept := _in(one, window)) and not kept.is_free for _, one in found)
-    return 1 if is_overrun else night_exit_code(*(one for _, one in found))
+    code = night_exit_code(*(one for _, one in found), without=without)
+    return 1 if is_overrun or code == 1 else NOT_JUDGED if is_part or not found else code
 
 
-def night_exit_code(*nights: Outlook) -> int:
-    """1 where a run is lost, 3 where it is not known of some run whether it is made."""
-    return 1 if any(one.loses_runs for one in nights) else 3 if any(one.is_unsure for one in nights) else 0
+def night_exit_code(*nights: Outlook, without: frozenset[Missing]) -> int:
+    """1 where a backup is missing that is not left out; of some run it may be open whether it is made."""
+    if any(reason not in without for one in nights for reason in one.missing):
+        return 1
+    return NOT_JUDGED if any(one.is_unsure for one in nights) else 0
 
 
 def _in(one: Outlook, window: Window | None) -> WindowOutlook | None:
@@ -215,6 +248,7 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
         "open": [{"backup": run.name, "isRunning": run.is_running, **_run_item(run)} for run in ahead.runs if run.name],
         "runs": [_run_item(run) for schedule in one.schedules for run in schedule.runs],
         "leftOut": dict(ahead.left_out),
+        "missing": list(one.missing),
         "skippedTonight": list(by_six(ahead, one.schedules, UTC).skipped),
     }
     if (kept := _in(one, window)) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from itertools import islice
 from typing import Any
@@ -10,6 +11,7 @@ import click
 import msgspec
 
 from foretop.commands import argument_values
+from foretop.commands.exit_codes import NOT_JUDGED, judging
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.output import emit, file_help, output_option, say, version_option, warn
 from foretop_core.cron import CronError, CronSchedule, Dialect, shown
@@ -42,6 +44,7 @@ _KUBERNETES = (Dialect.ROBFIG,)
 @click.option("--tz", "zone_name", metavar="ZONE", help="Time zone of an expression without one (Velero: UTC).")
 @version_option
 @output_option
+@judging
 def command(
     expression: str | None,
     source: str | None,
@@ -67,7 +70,17 @@ def command(
         _print(text, found, asked)
     else:
         emit(_answer(text, found, asked), form)
-    return 0
+    return exit_code([found])
+
+
+def exit_code(expressions: Sequence[tuple[Reading, ...]]) -> int:
+    """1 where one is refused or never fires in every reading; not judged where the release decides that."""
+    verdicts = [{_is_wrong(reading.parsed) for reading in found} for found in expressions]
+    return 1 if {True} in verdicts else NOT_JUDGED if {True, False} in verdicts else 0
+
+
+def _is_wrong(parsed: CronSchedule | CronError) -> bool:
+    return isinstance(parsed, CronError) or parsed.never_fires
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -174,7 +187,8 @@ def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> i
             _print_item(item)
     else:
         emit(as_list(items), form)
-    return 1 if read.unreadable else 0
+    code = exit_code([_readings_of(snapshot, item, text) for item, text in timed])
+    return NOT_JUDGED if read.unreadable and code == 0 else code
 
 
 def _readings_of(snapshot: ClusterSnapshot, item: Resource, text: str) -> tuple[Reading, ...]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
+from foretop.commands.exit_codes import NOT_JUDGED, judging
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn, without_controls
@@ -61,6 +62,7 @@ from foretop_core.tables.resources.schedules import schedule_item
     is_flag=True,
     help="List acknowledged findings apart, and leave them out of the exit code.",
 )
+@judging
 def command(
     session_options: SessionOptions, source: str | None, at: str | None, form: str, prometheus: bool, apart: bool
 ) -> int:
@@ -163,9 +165,9 @@ def _on_cluster(
 
 
 def exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
-    if unreadable or any(finding.severity is Severity.ERROR for each in found for finding in each.findings):
+    if any(finding.severity is Severity.ERROR for each in found for finding in each.findings):
         return 1
-    return 3 if any(each.unseen or each.failures for each in found) else 0
+    return NOT_JUDGED if unreadable or any(each.unseen or each.failures for each in found) else 0
 
 
 def print_report(answer: dict[str, Any], now: datetime) -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
+from foretop.commands.exit_codes import NOT_JUDGED, judging
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, say_to, warn
@@ -33,6 +34,7 @@ from foretop_core.tables.text.upgrade_text import unknown_release_lines, upgrade
 @click.option("-f", "--file", "source", metavar="FILE", help=f"Check this instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Count from this time instead of now.")
 @output_option
+@judging
 def command(session_options: SessionOptions, release: str, source: str | None, at: str | None, form: str) -> int:
     """Which schedules an upgrade of Velero changes, how, and what to write instead."""
     target(release)
@@ -77,7 +79,7 @@ def upgrade_exit_code(
 ) -> int:
     if any(server.changes for server in servers):
         return 1
-    return 3 if unseen or lost else 0
+    return NOT_JUDGED if unseen or lost else 0
 
 
 def _say_what_is_open(servers: Sequence[ServerUpgrade], form: str) -> None:

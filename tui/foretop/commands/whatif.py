@@ -12,15 +12,16 @@ from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
+from foretop.commands.exit_codes import judging
 from foretop.commands.forecast import last_end_item, night_exit_code, night_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, output_option, say, warn
-from foretop_core.errors import BadInput, Unforeseen
+from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.night import Fate
-from foretop_core.rules.night.outlook import Outlook, words
+from foretop_core.rules.night.outlook import Missing, Outlook, words
 from foretop_core.rules.night.what_if import (
     NO_DIFFERENCE,
     Add,
@@ -61,10 +62,12 @@ Judge = Callable[[ClusterSnapshot, str, datetime], int]
 @click.option("--stopped", "stopped", metavar="A-B", help="Velero does not run then, such as 02:00-03:00.")
 @click.option("--tz", "zone_name", metavar="ZONE", help="Time zone of --stopped (UTC).")
 @output_option
+@judging
 def command(
     session_options: SessionOptions,
     source: str | None,
     at: str | None,
+    without: frozenset[Missing],
     hours: int,
     moves: Sequence[str],
     pauses: Sequence[str],
@@ -100,7 +103,9 @@ def command(
             _say(found)
         else:
             emit(_comparison(found, now), form)
-        return night_exit_code(found.after)
+        # A pause that was asked for is not missed.
+        asked = {Missing.PAUSED} if set(found.after.night.paused) <= set(pauses) else set()
+        return night_exit_code(found.after, without=without | asked)
 
     return _of_one_server(session_options, source, at, judge)
 
@@ -114,19 +119,12 @@ def _comparison(found: NightComparison, now: datetime) -> dict[str, Any]:
 
 
 def _of_one_server(options: SessionOptions, source: str | None, at: str | None, judge: Judge) -> int:
-    """Judges the server that is asked for; BadInput where there is none, or several and none is named.
-
-    3, as `forecast` has it, where nothing can be foreseen of the server.
-    """
-    try:
-        if source is None:
-            return asyncio.run(_of_cluster(options, judge))
-        snapshot, read = argument_values.snapshot_in(source, options)
-        warn(read.unreadable)
-        return judge(snapshot, _namespace(snapshot, options.velero_namespace), argument_values.moment(at))
-    except Unforeseen as silence:
-        warn((silence,))
-        return 3
+    """Judges the server that is asked for; BadInput where there is none, or several and none is named."""
+    if source is None:
+        return asyncio.run(_of_cluster(options, judge))
+    snapshot, read = argument_values.snapshot_in(source, options)
+    warn(read.unreadable)
+    return judge(snapshot, _namespace(snapshot, options.velero_namespace), argument_values.moment(at))
 
 
 async def _of_cluster(options: SessionOptions, judge: Judge) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
+from enum import StrEnum
 from itertools import groupby
 from operator import itemgetter
 
@@ -27,10 +28,19 @@ _NIGHT = timedelta(hours=12)
 _SELDOM = 4
 """Runs of a schedule in a day: those of one with more are never done."""
 _MOST_NAMED = 8
-ANSWERS = {"": "yes", "likely": "likely", "not known": "not known", "not": "no"}
+ANSWERS = {"": "yes", "not all": "not all", "likely": "likely", "not known": "not known", "not": "no"}
 """By the verdict on a window, whether all is done when it begins."""
 TENANTS_ONLY = "all are tenants' backups, not yet requested: a guess from recent ones"
 """Each draw has them at other times, so none is told."""
+
+
+class Missing(StrEnum):
+    """Why a backup of a schedule is not made."""
+
+    LOST = "lost"
+    REFUSED = "refused"
+    INVALID = "invalid"
+    PAUSED = "paused"
 
 
 class Peak(msgspec.Struct, frozen=True):
@@ -75,7 +85,7 @@ class ScheduleOutlook(msgspec.Struct, frozen=True):
     def count(self, fate: Fate) -> int:
         """How many are likely to end so; of the lost ones those that are lost in the average course."""
         if fate is Fate.LOST:
-            return round(sum(run.share_lost for run in self.runs))
+            return round(sum(run.share_lost for run in self.runs if run.fate is not Fate.REFUSED))
         return sum(run.fate is fate for run in self.runs)
 
 
@@ -133,9 +143,21 @@ class Outlook(msgspec.Struct, frozen=True):
         return any(schedule.count(Fate.LOST) for schedule in self.schedules)
 
     @property
+    def missing(self) -> tuple[Missing, ...]:
+        """The reasons for which backups of its schedules are not made."""
+        counts = {
+            Missing.LOST: self.loses_runs,
+            Missing.REFUSED: bool(self.refused),
+            Missing.INVALID: bool(self.night.invalid),
+            Missing.PAUSED: bool(self.night.paused),
+        }
+        return tuple(reason for reason, is_missing in counts.items() if is_missing)
+
+    @property
     def is_unsure(self) -> bool:
-        """True if nothing is foreseen, or of some run not even whether it is made."""
-        return bool(self.night.unknown) or any(run.fate is Fate.UNKNOWN for run in self.night.runs)
+        """True if nothing is foreseen, or of some schedule or run not even whether it is made."""
+        left_out = self.night.left_out.keys() - {*self.night.invalid, *self.night.paused}
+        return bool(self.night.unknown or left_out) or any(run.fate is Fate.UNKNOWN for run in self.night.runs)
 
     @property
     def late(self) -> tuple[ForeseenRun, ...]:
@@ -171,6 +193,8 @@ class WindowOutlook(msgspec.Struct, frozen=True):
     """The end of the last run that was made before it begins."""
     skipped: tuple[str, ...] = ()
     """Of the night's schedules those that make no backup in it: their run was skipped."""
+    missing: tuple[str, ...] = ()
+    """`offsite-copy refused`, `etl lost`: the runs due before it that are not made."""
 
     @property
     def runs(self) -> tuple[ForeseenRun, ...]:
@@ -187,11 +211,13 @@ class WindowOutlook(msgspec.Struct, frozen=True):
 
     @property
     def verdict(self) -> str:
-        """Says whether the runs before it are done when it begins: `not`, `not known`, `likely`, or "" for yes."""
+        """Says whether the runs before it are done then: `not`, `not known`, `not all`, `likely`, or "" for yes."""
         if self.at_work or self.waiting:
             return "not"
         if self.without_end:
             return "not known"
+        if self.missing:
+            return "not all"
         last = self.last_before
         is_sure = not self.perhaps_open and (last is None or last.by is None or last.by <= self.begins)
         return "" if is_sure else "likely"
@@ -259,7 +285,19 @@ def by_six(night: Night, schedules: Sequence[ScheduleOutlook], zone: tzinfo) -> 
     found = window_outlook(_with_own_runs(night, schedules), six)
     if found.last_before is None:
         found = window_outlook(night, six)
-    return msgspec.structs.replace(found, skipped=_skipped(night, schedules, found.begins))
+    missing = _missing(night, found.begins, _often(night, schedules))
+    return msgspec.structs.replace(found, skipped=_skipped(night, schedules, found.begins), missing=missing)
+
+
+def _missing(night: Night, until: datetime, often: set[str]) -> tuple[str, ...]:
+    """The runs due before a moment that are not made; of schedules that run all day long a lost one is soon made up."""
+    due = [run for run in night.runs if (run.due or run.submitted or night.now) < until]
+    names = {
+        Missing.REFUSED: names_of(run for run in due if run.fate is Fate.REFUSED),
+        Missing.LOST: names_of(run for run in due if run.fate is Fate.LOST and run.owner.name not in often),
+        Missing.INVALID: list(night.invalid),
+    }
+    return tuple(f"{humanize.join(named, _MOST_NAMED)} {reason}" for reason, named in names.items() if named)
 
 
 def _skipped(night: Night, schedules: Sequence[ScheduleOutlook], six: datetime) -> tuple[str, ...]:
@@ -285,7 +323,7 @@ def done_by_six(one: Outlook, zone: tzinfo) -> str:
     if nothing_runs(one, zone):
         return "no schedule runs"
     six = by_six(one.night, one.schedules, zone)
-    return ANSWERS[six.verdict] if six.has_runs_before else "no runs"
+    return ANSWERS[six.verdict] if six.has_runs_before or six.missing else "no runs"
 
 
 def no_known_end(window: WindowOutlook) -> str:
@@ -373,6 +411,7 @@ def window_outlook(night: Night, window: Window) -> WindowOutlook:
         waiting,
         tuple(run for run in before if run not in at_work and run not in waiting),
         _last_end(night, (run for run in night.runs if (run.submitted or run.due or night.now) < at)),
+        missing=_missing(night, begins, set()),
     )
 
 
@@ -417,7 +456,9 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
     if window is not None:
         lines.append(_before_words(window))
     elif one.night_done is not None:
-        lines.append(sentence("The night's runs are done about ", _ends(one.night_done), "."))
+        missing = by_six(one.night, one.schedules, UTC).missing
+        but = f", but {', '.join(missing)}" if missing else ""
+        lines.append(sentence("The night's runs are done about ", _ends(one.night_done), f"{but}."))
     if one.done is not None:
         what = humanize.capitalized(done_of_all(one, _MOST_NAMED))
         lines.append(sentence(f"{what} will be done about ", estimate(one.done.likely), _nine_in_ten(one.done_by), "."))
@@ -450,7 +491,8 @@ def _before_words(window: WindowOutlook) -> Text:
         return sentence("Not known whether done by ", estimate(window.begins), f": {no_known_end(window)}", others, ".")
     ends = sentence(": the last run ends about ", _ends(last)) if last is not None else ""
     done_by = humanize.capitalized(f"{window.verdict} done by ".lstrip())
-    return sentence(done_by, estimate(window.begins), ends, f"; {still}." if still else ".")
+    not_made = f"; {', '.join(window.missing)}" if window.missing else ""
+    return sentence(done_by, estimate(window.begins), ends, not_made, f"; {still}." if still else ".")
 
 
 def still_open(window: WindowOutlook) -> str:

@@ -31,7 +31,7 @@ from foretop_core.rules.night.outlook import (
     wait_of,
 )
 from foretop_core.rules.night.ranges import SURE, latest
-from foretop_core.rules.night.server_model import INVALID, PAUSED
+from foretop_core.rules.night.server_model import PAUSED
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.sentences import render
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -163,7 +163,7 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
     verdict = ANSWERS[kept.verdict] if is_six else f"{kept.verdict} by {clock(kept.begins, now, zone)}".lstrip()
     said = [Phrase(f"{kept.begins.astimezone(zone):%Z}: ", Tone.DIM)] if is_six else []
     skipped = skipped_words(kept)
-    said.append(Phrase(verdict, Tone.WARN if still or skipped else Tone.GOOD))
+    said.append(Phrase(verdict, Tone.WARN if still or skipped or kept.missing else Tone.GOOD))
     if is_unknown:
         said.append(Phrase(f": {no_known_end(kept)}", Tone.WARN))
     if skipped:
@@ -200,16 +200,10 @@ def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]
         yield WordLine("Done", (Phrase(f"{what} by "), Phrase(clock(likely, now, zone), Tone.BRIGHT), sure), 4)
         return
     told = _done_by(six, now, zone, is_six=True)
-    paused, invalid = len(one.night.paused), len(one.night.invalid)
-    not_made: list[Phrase] = []
-    if paused or invalid:
-        none = [f"{number:,} {why}" for number, why in ((paused, PAUSED), (invalid, INVALID)) if number]
-        not_made.append(Phrase(f"; {' and '.join(none)} make{'s' if paused + invalid == 1 else ''} none", Tone.WARN))
-    refused = names_of(
-        run for run in one.night.runs if run.fate is Fate.REFUSED and (run.due or run.submitted or now) < six.begins
-    )
-    if refused:
-        not_made.append(Phrase(f"; {humanize.join(refused, _MOST_NAMED)} refused", Tone.BAD))
+    paused = len(one.night.paused)
+    not_made = [Phrase(f"; {words}", Tone.BAD) for words in six.missing]
+    if paused:
+        not_made.append(Phrase(f"; {paused:,} {PAUSED} make{'s' if paused == 1 else ''} none", Tone.WARN))
     yield msgspec.structs.replace(told, phrases=(*told.phrases, *not_made))
 
 
