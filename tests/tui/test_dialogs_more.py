@@ -177,7 +177,9 @@ async def test_a_backup_that_failed_is_run_again_with_the_same_spec(
         at.box.storage.patch_status(at.box.storage.kind("Backup"), HOME, name, {"phase": "Failed"})
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("t")
-        await at.see(f"Run {name} again", f"is created with the spec of {name} (Failed)", "one backup starts at once")
+        await at.see(
+            f"Run {name} again", f"is created with the whole spec of {name} (Failed)", "one backup starts at once"
+        )
         await left_by_enter(at)
         await at.shown.press("t")
         await at.send()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -109,8 +109,9 @@ def create_step(
     warnings: tuple[str, ...] = (),
     meta: Mapping[str, Any] | None = None,
     source: NamedSource | None = None,
+    untold: Collection[str] = (),
 ) -> PlanStep:
-    """A new object; `summary` says that it is made and what that means.
+    """A new object; `summary` says that it is made and what that means, and of which fields of the spec nothing more.
 
     `meta` adds labels and the like, and may ask for a generated name in the place of the name.
     """
@@ -123,7 +124,8 @@ def create_step(
         "spec": dict(spec),
     }
     line = command or f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(compact_json(body))}"
-    changes = (*summary, *change_lines("POST", body, {}))
+    told = {**body, "spec": {field: value for field, value in spec.items() if field not in untold}}
+    changes = (*summary, *change_lines("POST", told, {}))
     return PlanStep(where, Write("POST", body), changes, forecast, line, warnings, source, summary=summary)
 
 

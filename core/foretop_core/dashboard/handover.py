@@ -29,6 +29,7 @@ from foretop_core.tables.timeline.lanes import next_runs, runs_within, timeline_
 
 AHEAD = timedelta(hours=12)
 """How far ahead runs are listed, and how far back what was written."""
+_DAY = timedelta(days=1)
 _MARKUP = re.compile(r"([\\`*_<>\[\]|#])")
 
 
@@ -83,9 +84,13 @@ def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
         yield _counted("Not visible", [(told.gap(gap),) for gap in handover.unseen], "")
     paused = [line for snapshot, now in handover.clusters for line in told.paused(snapshot, now)]
     yield _counted("Paused", paused, "No schedule is paused.")
-    runs = sorted(found for snapshot, now in handover.clusters for found in told.runs(snapshot, now))
+    runs = sorted(run for snapshot, now in handover.clusters for run in told.runs(snapshot, now))
+    lines = [line for _, line in runs if line]
+    if usual := len(runs) - len(lines):
+        run = "run" if usual > 1 else "runs"
+        lines.append(f"{usual:,} {'more ' if lines else ''}{run} as in these hours of the day before.")
     hours = int(AHEAD.total_seconds()) // 3600
-    yield _Section(f"Runs in the next {hours} hours", tuple((line,) for _, line in runs), "None.")
+    yield _Section(f"Runs in the next {hours} hours", tuple((line,) for line in lines), "None.")
     writes = [told.write(entry, handover.clusters[0][1]) for entry in handover.journal]
     recent = [line for at, line in writes if at is not None and handover.clusters[0][1] - at <= AHEAD]
     none = handover.journal_problem or "Nothing."
@@ -143,21 +148,30 @@ class _Told:
                 yield (f"{place}{schedule.namespace}/{schedule.name} {note}{late}",)
 
     def runs(self, snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[datetime, str]]:
-        """The runs that the calendar has: of schedules, and of the jobs that nodes are warmed up for."""
+        """The first run of each schedule, and of each job that nodes are warmed up for, as the calendar has them.
+
+        A line has what is not as it was a day before: held back, new, or another number of runs.
+        """
         for one in (*snapshot.schedules, *snapshot.prescaled):
             item = timeline_item(snapshot.ref(one), one, lambda _, schedule: snapshot.readings(schedule))
             if item is None or not item.starts:
                 continue
-            times = next_runs(item, now, 1)
-            if not times or times[0] - now > AHEAD:
+            times, many = next_runs(item, now, 1), runs_within(item, now, AHEAD)
+            before = many if item.base is not None else runs_within(item, now - _DAY, AHEAD)
+            if one.created is not None and one.created > now - _DAY:
+                before = 0
+            if not times or not (many or before):
                 continue
-            many = runs_within(item, now, AHEAD)
-            more = f", {many} runs ({item.expression})" if many > 1 else ""
-            first = humanize.minute(times[0], now, self._zone)
             kind = "" if isinstance(one, Schedule) else f"{type(one).__name__} "
             name = f"{self._place(snapshot.context)}{kind}{one.namespace}/{one.name}"
             held = self._obstacle(schedule_facts(snapshot, one, now, self._late)) if isinstance(one, Schedule) else ""
-            yield times[0], f"{first}  {name}{more}{held}"
+            if many == before and not held:
+                yield times[0], ""
+                continue
+            first = humanize.minute(times[0], now, self._zone)
+            more = f", {many or 'no'} runs ({item.expression})" if many != 1 else ""
+            usual = "" if many == before else f"; {before or 'none'} the day before"
+            yield times[0], f"{first}  {name}{more}{usual}{held}"
 
     def _obstacle(self, facts: ScheduleFacts) -> str:
         """The reason why its runs are not made, as the calendar tells it; "" for none."""

@@ -33,6 +33,7 @@ from foretop_core.models import (
     Schedule,
     from_builtins,
 )
+from foretop_core.models.wire import as_json
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_demo.reconcile.schedule import reconcile_schedule
 from foretop_demo.reconcile.writes import Create
@@ -180,13 +181,21 @@ def test_a_failed_backup_is_run_again_with_the_same_spec_under_a_new_name() -> N
         "Failed",
         of="nightly",
         ended="02:01:00",
-        spec={"includedNamespaces": ["shop"], "ttl": "24h0m0s"},
+        spec={"includedNamespaces": ["shop"], "ttl": "24h0m0s", "csiSnapshotTimeout": "10m0s", "hooks": {}},
         labels={"velero.io/storage-location": "default", "team": "a"},
     )
     (step,) = plan_run_again(ClusterSnapshot(backups=(failed,)), [failed], NOW).steps
+    assert step.changes == (
+        f"{step.target} is created with the whole spec of nightly-20261114020003 (Failed)",
+        "spec.includedNamespaces: shop",
+        "spec.ttl: 24h0m0s",
+        "label team: a",
+        "label velero.io/schedule-name: nightly",
+    ), "what Velero has filled in tells nobody anything"
     assert step.write.body["metadata"]["name"] == "nightly-20261115024107"
     assert step.write.body["metadata"]["labels"] == {"team": "a", "velero.io/schedule-name": "nightly"}
-    assert step.write.body["spec"] == {"includedNamespaces": ["shop"], "ttl": "24h0m0s"}
+    assert step.write.body["spec"] == as_json(failed.spec)
+    assert step.write.body["spec"]["csiSnapshotTimeout"] == "10m0s"
 
 
 def test_the_backup_of_a_nab_that_is_run_again_is_not_taken_for_the_nabs() -> None:

@@ -68,6 +68,8 @@ SNAPSHOT = assemble(
         schedule("resting", "0 * * * *", last="02:00:03", paused=True, annotations=WINDOW),
         schedule("forgotten", "0 * * * *", last="02:00:03", paused=True),
         schedule("often", "* * * * *", last="02:41:03"),
+        schedule("sundays", "0 3-9 * * 0", last="2026-11-08T09:00:03Z"),
+        schedule("saturdays", "0 4 * * 6", last="2026-11-14T04:00:03Z"),
     ]
 )
 WHOLE = Handover(
@@ -100,8 +102,9 @@ def test_the_next_shift_reads_what_is_wrong_known_paused_run_and_written() -> No
         "  velero/forgotten at an unknown time, no reason given",
         "",
         "Runs in the next 12 hours",
-        "  02:42Z  velero/often, 720 runs (* * * * *)",
-        "  03:00Z  velero/hourly, 12 runs (0 * * * *)",
+        "  03:00Z  velero/sundays, 7 runs (0 3-9 * * 0); none the day before",
+        "  21 Nov 04:00Z  velero/saturdays, no runs (0 4 * * 6); 1 the day before",
+        "  2 more run as in these hours of the day before.",
         "",
         "Written by foretop in the last 12 hours",
         "  02:30:11Z  maria: PATCH  schedule velero/resting: done",
@@ -120,10 +123,13 @@ def test_a_note_is_not_wrong_and_has_the_sign_of_triage() -> None:
 
 
 def test_a_run_of_a_prescaled_cron_job_is_a_run_to_come() -> None:
-    spec = {"warmUpTimeMins": 5, "cronJob": {"spec": {"schedule": "0 */6 * * *"}}}
+    spec = {"warmUpTimeMins": 5, "cronJob": {"spec": {"schedule": "0 */6 * * 0"}}}
     job = from_builtins(PreScaledCronJob, {"metadata": {"name": "batch", "namespace": "team"}, "spec": spec})
     text = handover_text(Handover(((assemble([job]), NOW),), (), (), (), ()), UTC)
-    assert "Runs in the next 12 hours\n  06:00Z  PreScaledCronJob team/batch, 2 runs (0 */6 * * *)" in text
+    assert (
+        "Runs in the next 12 hours\n  06:00Z  PreScaledCronJob team/batch, 2 runs (0 */6 * * 0); none the day before"
+        in text
+    )
 
 
 def test_in_markdown_no_name_or_reason_makes_markup() -> None:
@@ -141,7 +147,7 @@ def test_in_markdown_no_name_or_reason_makes_markup() -> None:
 
 def test_times_are_those_of_the_reader_s_zone() -> None:
     text = handover_text(WHOLE, ZoneInfo("Europe/Berlin"))
-    assert "03:42 CET  velero/often" in text
+    assert "04:00 CET  velero/sundays" in text
     assert "as of 03:41:07 CET." in text
 
 
@@ -156,9 +162,9 @@ def test_a_quiet_shift_says_so_part_by_part() -> None:
 
 
 def test_with_several_clusters_every_line_names_its_own() -> None:
-    one, other = (assemble([schedule("hourly", "0 * * * *", last="02:00:03")], name) for name in ("eu", "us"))
+    one, other = (assemble([schedule("sundays", "0 3 * * 0", last="02:00:03")], name) for name in ("eu", "us"))
     both = Handover(((one, NOW), (other, NOW)), (), (), (), ())
-    assert "03:00Z  us: velero/hourly" in handover_text(both, UTC)
+    assert "03:00Z  us: velero/sundays; none the day before" in handover_text(both, UTC)
 
 
 def test_a_run_that_velero_will_refuse_says_so() -> None:

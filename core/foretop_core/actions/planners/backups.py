@@ -36,6 +36,8 @@ BACKUP_UID_LABEL = "velero.io/backup-uid"
 _CONTROLLERS_OWN = ("velero.io/", "openshift.io/oadp")
 _MANAGED_BY_NONADMIN = ("app.kubernetes.io/managed-by", "oadp-nac-controller")
 _ENDED_MOVEMENTS = frozenset({"Canceled", "Completed", "Failed"})
+_TOLD_OF_SPEC = frozenset({"includedNamespaces", "excludedNamespaces", "storageLocation", "ttl"})
+"""What tells one backup from another; the rest is mostly what the server has filled in."""
 _KIND_OF_MOVEMENT = {kind.model: kind for kind in MOVEMENTS}
 
 
@@ -76,9 +78,11 @@ def plan_run_again(
     steps: list[PlanStep] = []
     for old, new, start in zip(repeated, planned, _starts(snapshot, planned, now), strict=True):
         where = ObjectRef(snapshot.context, BACKUP.name, new.namespace, new.name)
-        changes = (f"{where} is created with the spec of {old.name} ({old.phase})",)
+        changes = (f"{where} is created with the whole spec of {old.name} ({old.phase})",)
         meta = {"labels": new.metadata.labels, "annotations": new.metadata.annotations}
-        steps.append(create_step(where, as_json(new.spec), changes, start, warnings=_not_of_nab(old), meta=meta))
+        spec, warnings = as_json(new.spec), _not_of_nab(old)
+        untold = spec.keys() - _TOLD_OF_SPEC
+        steps.append(create_step(where, spec, changes, start, warnings=warnings, meta=meta, untold=untold))
     return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
 
 
