@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, cast
 
@@ -417,9 +417,17 @@ def test_a_movement_shows_its_share_in_full_and_in_short_as_soon_as_its_size_is_
     assert cells["quarter"].briefs == ("25%",)
 
 
-def test_the_columns_for_wide_output_only() -> None:
-    wide = {name: [column.name for column in view().columns if column.wide] for name, view in VIEWS.items()}
-    assert wide == {
+_SHOWN = {**{name: view().columns for name, view in VIEWS.items()}, "findings": FINDINGS}
+
+
+def _columns(wanted: Callable[[Column[Any]], bool]) -> dict[str, list[str]]:
+    """By view, the columns of a sort; views without one are left out."""
+    found = {name: [column.name for column in columns if wanted(column)] for name, columns in _SHOWN.items()}
+    return {name: names for name, names in found.items() if names}
+
+
+_FLAGS: Mapping[str, Mapping[str, list[str]]] = {
+    "wide": {
         "schedules": ["namespace", "meaning", "wait", "phase", "outcome"],
         "nonadmin": ["object"],
         "queue": ["namespace"],
@@ -430,20 +438,9 @@ def test_the_columns_for_wide_output_only() -> None:
         "movements": ["namespace", "kind"],
         "repositories": ["namespace"],
         "protection": ["volumes", "storage", "repository"],
-    }
-
-
-_SHOWN = {**{name: view().columns for name, view in VIEWS.items()}, "findings": FINDINGS}
-
-
-def _columns(wanted: Callable[[Column[Any]], bool]) -> dict[str, list[str]]:
-    """By view, the columns of a sort; views without one are left out."""
-    found = {name: [column.name for column in columns if wanted(column)] for name, columns in _SHOWN.items()}
-    return {name: names for name, names in found.items() if names}
-
-
-def test_numbers_and_ages_are_at_the_right_edge_of_their_columns() -> None:
-    assert _columns(lambda column: column.right) == {
+        "findings": ["namespace"],
+    },
+    "right": {
         "schedules": ["next", "wait", "last", "usual"],
         "nonadmin": ["age"],
         "queue": ["position", "in", "at"],
@@ -455,7 +452,38 @@ def test_numbers_and_ages_are_at_the_right_edge_of_their_columns() -> None:
         "repositories": ["maintained"],
         "protection": ["newest", "copies", "next"],
         "findings": ["since"],
-    }
+    },
+    "falls": {
+        "schedules": ["last"],
+        "backups": ["started"],
+        "restores": ["started"],
+        "storage": ["checked", "synced"],
+        "pods": ["age"],
+        "repositories": ["maintained"],
+        "protection": ["promise", "newest", "tried"],
+        "findings": ["severity", "since"],
+    },
+    "from_middle": {
+        "schedules": ["name"],
+        "nonadmin": ["namespace", "name", "object"],
+        "queue": ["name"],
+        "backups": ["name", "storage"],
+        "restores": ["name", "backup", "into"],
+        "storage": ["name"],
+        "pods": ["name"],
+        "movements": ["name", "run"],
+        "repositories": ["name"],
+        "protection": ["name"],
+        "findings": ["subject"],
+    },
+    "alike": {"queue": ["from"], "backups": ["from"], "restores": ["from"]},
+}
+"""By a flag of `Column`, the columns of each view that have it: whoever sets one says so here."""
+
+
+@pytest.mark.parametrize("flag", _FLAGS)
+def test_the_columns_with_a_flag(flag: str) -> None:
+    assert _columns(lambda column: getattr(column, flag)) == _FLAGS[flag]
 
 
 def test_a_column_of_ages_has_the_room_of_the_longest_from_the_start() -> None:
@@ -474,43 +502,6 @@ def test_a_column_of_ages_has_the_room_of_the_longest_from_the_start() -> None:
     }
     assert {column.cells for view, named in ages.items() for column in _SHOWN[view] if column.name in named} == {
         longest
-    }
-
-
-def test_the_newest_or_the_worst_comes_first_in_the_usual_order_of_some_columns() -> None:
-    assert _columns(lambda column: column.falls) == {
-        "schedules": ["last"],
-        "backups": ["started"],
-        "restores": ["started"],
-        "storage": ["checked", "synced"],
-        "pods": ["age"],
-        "repositories": ["maintained"],
-        "protection": ["promise", "newest", "tried"],
-        "findings": ["severity", "since"],
-    }
-
-
-def test_names_keep_their_end_where_there_is_no_room() -> None:
-    assert _columns(lambda column: column.from_middle) == {
-        "schedules": ["name"],
-        "nonadmin": ["namespace", "name", "object"],
-        "queue": ["name"],
-        "backups": ["name", "storage"],
-        "restores": ["name", "backup", "into"],
-        "storage": ["name"],
-        "pods": ["name"],
-        "movements": ["name", "run"],
-        "repositories": ["name"],
-        "protection": ["name"],
-        "findings": ["subject"],
-    }
-
-
-def test_the_cells_of_some_columns_are_shortened_together() -> None:
-    assert _columns(lambda column: column.alike) == {
-        "queue": ["from"],
-        "backups": ["from"],
-        "restores": ["from"],
     }
 
 
