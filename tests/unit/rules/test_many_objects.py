@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.run_facts import queue_line, run_facts
 from foretop_core.rules.night.course import play
 from foretop_core.rules.night.night import Foresight
 from foretop_core.rules.night.open_queue import waiting_forecasts
@@ -42,10 +43,17 @@ def _night(snapshot: ClusterSnapshot) -> None:
     ahead.night()
 
 
+def _facts(snapshot: ClusterSnapshot) -> None:
+    line = queue_line(snapshot, "velero", NOW, forecasts={})
+    for run in snapshot.backups:
+        run_facts(snapshot, run, NOW, line, timedelta(minutes=5))
+
+
 STEPS: dict[str, Callable[[ClusterSnapshot], object]] = {
     "lengths": _lengths,
     "server model": lambda snapshot: server_model(snapshot, "velero", NOW, NOW + _DAY),
     "queue": lambda snapshot: queue(snapshot.backups, now=NOW, concurrency=3),
+    "facts of runs": _facts,
     "forecasts": _forecasts,
     "night": _night,
     "protection": lambda snapshot: [snapshot.protection.row(name) for name in snapshot.protection.names],

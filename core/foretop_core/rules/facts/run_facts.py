@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import Enum, auto
+from functools import cached_property
+from itertools import accumulate
 from typing import TypeAlias, assert_never
 
 import msgspec
@@ -168,7 +170,7 @@ def _was_picked_up(run: Run) -> bool:
     return run.phase not in ("", "New")
 
 
-class QueueLine(msgspec.Struct, frozen=True):
+class QueueLine(msgspec.Struct, frozen=True, dict=True):
     """The unfinished runs of one server, in the one order that all surfaces show."""
 
     server: ServerFacts
@@ -191,10 +193,16 @@ class QueueLine(msgspec.Struct, frozen=True):
     def ahead(self, run: Run) -> int:
         """How many of its kind have or want a slot before it."""
         found = self.item(run)
-        if found is None:
-            return 0
-        line = self.backups if isinstance(run, Backup) else self.restores
-        return sum(item.place < found.place and (item.waits or item.phase in phases.HOLDS_SLOT) for item in line.items)
+        return 0 if found is None else self._ahead[type(run)][found.place - 1]
+
+    @cached_property
+    def _ahead(self) -> dict[type[Run], list[int]]:
+        """By kind and place."""
+        return {kind: _so_many_ahead(line) for kind, line in ((Backup, self.backups), (Restore, self.restores))}
+
+
+def _so_many_ahead(line: Queue) -> list[int]:
+    return list(accumulate((item.waits or item.phase in phases.HOLDS_SLOT for item in line.items), initial=0))
 
 
 def queue_line(
