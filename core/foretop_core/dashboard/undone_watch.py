@@ -17,11 +17,13 @@ from foretop_core.errors import ForetopError
 from foretop_core.models.wire import UnreadableObject, as_json, is_earlier
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.undone import (
+    PAUSED,
     FieldPath,
     UndoneChange,
     WrittenField,
     has_written,
     last_writer,
+    pause_note_of,
     put_back,
     value_at,
     written_fields,
@@ -63,7 +65,7 @@ def undone_entry(undone: UndoneChange) -> JournalEntry:
     target = undone.target
     return JournalEntry(
         at=rfc3339(undone.at) or "",
-        user=undone.by or "not recorded",
+        user=undone.person or undone.by or "not recorded",
         context=target.context,
         kind=target.kind,
         namespace=target.namespace,
@@ -116,7 +118,10 @@ class _UndoWatch:
         if whole is None:
             return None
         back = put_back(self._seen, whole)
-        return self._undone(back, whole, back[0].path) if back else None
+        if not back:
+            return None
+        paths = [one.path for one in back]
+        return self._undone(back, whole, PAUSED if PAUSED in paths else paths[0])
 
     async def _created_again(self) -> UndoneChange | None:
         whole = await self._fetched()
@@ -125,7 +130,8 @@ class _UndoWatch:
 
     def _undone(self, back: tuple[WrittenField, ...], whole: Mapping[str, Any], path: FieldPath) -> UndoneChange:
         by, at = last_writer(whole, path)
-        return UndoneChange(self._step.target, back, self._written_at, at or self._now, by)
+        person, why = pause_note_of(whole, by)
+        return UndoneChange(self._step.target, back, self._written_at, at or self._now, by, person, why)
 
     async def _fetched(self) -> Mapping[str, Any] | None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -10,6 +11,7 @@ import msgspec
 
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.pauses import OWN_MANAGER, PAUSED_BY, PAUSED_WHY
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.triage.finding import Finding, Severity, brief
 
@@ -17,9 +19,12 @@ CODE = "change-undone"
 FieldPath = tuple[str, ...]
 _USED_UP = frozenset({("spec", "skipImmediately")})
 """What Velero sets back itself once it has acted on it."""
+PAUSED: FieldPath = ("spec", "paused")
 _KEPT_BY_PEOPLE = ("spec", "metadata")
 """The status is the controllers' own."""
 _EMPTY = (None, False, "")
+_PEOPLES = re.compile(rf"(?:{OWN_MANAGER}|velero|(?:kubectl|oc)(?:-.*)?)")
+"""Programs that write what a person asks for; what others write back a controller has undone."""
 
 
 class WrittenField(msgspec.Struct, frozen=True):
@@ -40,11 +45,40 @@ class UndoneChange(msgspec.Struct, frozen=True):
     at: datetime
     by: str
     """The program that the API server names as the writer; "" where that is not known."""
+    person: str = ""
+    """Who paused it again with foretop, by the note on the object."""
+    why: str = ""
+
+    @property
+    def is_by_person(self) -> bool:
+        """True if somebody did the opposite, and no controller that undoes what others write."""
+        return _PEOPLES.fullmatch(self.by) is not None
 
     @property
     def brief(self) -> str:
+        if self.is_by_person:
+            return f"{self.opposite} {self.who}{f': {self.why}' if self.why else ''}"
         what = "put back" if self.fields else "created again"
         return f"{what} by {self.by}" if self.by else f"{what}; by whom is not recorded"
+
+    @property
+    def who(self) -> str:
+        """`by admin`, `with kubectl-patch`."""
+        return f"by {self.person}" if self.person else f"with {self.by}"
+
+    @property
+    def deed(self) -> str:
+        """The undone action in a word."""
+        return "deletion" if not self.fields else self._of_pause("pause", "unpause", "change")
+
+    @property
+    def opposite(self) -> str:
+        """The action that undid it."""
+        return "created again" if not self.fields else self._of_pause("unpaused", "paused again", "changed back")
+
+    def _of_pause(self, paused: str, unpaused: str, other: str) -> str:
+        field = next((one for one in self.fields if one.path == PAUSED), None)
+        return other if field is None else paused if field.written else unpaused
 
 
 def written_fields(body: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[WrittenField, ...]:
@@ -76,30 +110,41 @@ def last_writer(held: Mapping[str, Any], path: FieldPath) -> tuple[str, datetime
     return manager, at
 
 
+def pause_note_of(held: Mapping[str, Any], by: str) -> tuple[str, str]:
+    """Who paused an object with foretop and why, by the note that it leaves; "" where another program wrote last."""
+    notes = value_at(held, ("metadata", "annotations"))
+    if by != OWN_MANAGER or value_at(held, PAUSED) is not True or not isinstance(notes, Mapping):
+        return "", ""
+    return str(notes.get(PAUSED_BY) or ""), str(notes.get(PAUSED_WHY) or "")
+
+
 def undone_finding(undone: UndoneChange, owner: str) -> Finding:
     """`owner` is what the object itself tells of who keeps it; "" where it tells nothing."""
+    if undone.is_by_person:
+        return _opposite_finding(undone)
     who = undone.by or "somebody"
     if undone.fields:
         names = humanize.join([".".join(one.path) for one in undone.fields])
-        lead = f"Your {_deed(undone)} did not hold: {who} set {names} back at "
+        lead = f"Your {undone.deed} did not hold: {who} set {names} back at "
         evidence = sentence(lead, undone.at, ". foretop wrote it at ", undone.written_at, ".")
     else:
         evidence = sentence(
             "foretop deleted it at ", undone.written_at, f". {who} created it again at ", undone.at, "."
         )
     remedy: Text = owner or "Change it where it is kept, or ask its owner to leave it alone meanwhile."
-    was_undone = f"your {_deed(undone)} was undone"
+    was_undone = f"your {undone.deed} was undone"
     verb = "put back" if undone.fields else "made again"
     what = brief(f"{verb} by {undone.by}", was_undone) if undone.by else was_undone
     return Finding(CODE, Severity.WARNING, undone.target, undone.at, what, evidence, remedy)
 
 
-def _deed(undone: UndoneChange) -> str:
-    """The undone action in a word."""
-    if not undone.fields:
-        return "deletion"
-    paused = next((one for one in undone.fields if one.path == ("spec", "paused")), None)
-    return "change" if paused is None else "pause" if paused.written else "unpause"
+def _opposite_finding(undone: UndoneChange) -> Finding:
+    lead = f"It was {undone.opposite} {undone.who} at "
+    why = f": {undone.why}" if undone.why else ", no reason given"
+    evidence = sentence(lead, undone.at, f"{why}. Your {undone.deed} was at ", undone.written_at, ".")
+    remedy = f"Ask {undone.person or 'who did it'} before you change it again."
+    what = brief(f"{undone.opposite} {undone.who}", undone.opposite)
+    return Finding(CODE, Severity.NOTE, undone.target, undone.at, what, evidence, remedy)
 
 
 def value_at(held: Mapping[str, Any], path: FieldPath) -> Any:

@@ -20,6 +20,7 @@ from foretop_core.rules.undone import (
     UndoneChange,
     has_written,
     last_writer,
+    pause_note_of,
     put_back,
     undone_finding,
     written_fields,
@@ -207,3 +208,46 @@ def test_backups_that_argo_cd_does_not_take_for_its_own_are_no_finding(
     copied: dict[str, str], meta: dict[str, Any]
 ) -> None:
     assert tracked(copied, **meta) == []
+
+
+UNPAUSE = written_fields({"spec": {"paused": False}}, {"spec": {"paused": True}})
+
+
+def test_a_pause_of_another_person_is_a_pause_with_their_name_and_reason() -> None:
+    notes = {"foretop.io/paused-by": "admin", "foretop.io/paused-reason": "CHG-99"}
+    held = {"metadata": {"annotations": notes}, "spec": {"paused": True}}
+    who = pause_note_of(held, "foretop")
+    again = UndoneChange(
+        ObjectRef("prod", "Schedule", "velero", "daily"), UNPAUSE, at("02:40:00"), NOW, "foretop", *who
+    )
+    assert again.brief == "paused again by admin: CHG-99"
+    found = undone_finding(again, "")
+    assert (found.severity, found.what) == (Severity.NOTE, "paused again by admin")
+    assert render(found.evidence, NOW) == (
+        "It was paused again by admin at 02:41:07Z: CHG-99. Your unpause was at 02:40:00Z."
+    )
+    assert "did not hold" not in str(found.what)
+    assert found.remedy == "Ask admin before you change it again."
+
+
+@pytest.mark.parametrize(
+    ("by", "brief"),
+    [
+        ("kubectl-patch", "paused again with kubectl-patch"),
+        ("velero", "paused again with velero"),
+        ("foretop", "paused again with foretop"),
+        ("argocd-controller", "put back by argocd-controller"),
+        ("velero-server", "put back by velero-server"),
+        ("", "put back; by whom is not recorded"),
+    ],
+)
+def test_only_what_a_controller_puts_back_did_not_hold(by: str, brief: str) -> None:
+    again = UndoneChange(ObjectRef("prod", "Schedule", "velero", "daily"), UNPAUSE, at("02:40:00"), NOW, by)
+    assert again.brief == brief
+    assert ("did not hold" in render(undone_finding(again, "").evidence, NOW)) is brief.startswith("put back")
+
+
+def test_a_note_that_another_program_paused_over_says_nothing_of_who_paused_it() -> None:
+    held = {"metadata": {"annotations": {"foretop.io/paused-by": "admin"}}, "spec": {"paused": True}}
+    assert pause_note_of(held, "kubectl-patch") == ("", "")
+    assert pause_note_of({"metadata": {"annotations": [3]}, "spec": {"paused": True}}, "foretop") == ("", "")
