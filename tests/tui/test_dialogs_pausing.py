@@ -410,10 +410,12 @@ async def test_read_only_shows_forecast_and_line_and_sends_nothing(
     async with stand("maintenance", tmp_path, monkeypatch, read_only=True) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
-        await at.see("[ Read-only: not sent ]", "skips the run due since 01:00:00Z", "c copy command")
-        await at.send()
-        assert at.shown.app.told[-1][1] == "Not sent: read-only is on"
-        assert at.has_dialog
+        await at.see("skips the run due since 01:00:00Z", "c copy command", "[ Close ]")
+        assert at.shown.text.lower().count("read-only") == 2, "in the header, and once in the dialog"
+        assert "CHOICE" not in at.shown.text
+        assert "[ Unpause" not in at.shown.text
+        await at.shown.press("enter")
+        assert not at.has_dialog
         assert at.writes == []
 
 

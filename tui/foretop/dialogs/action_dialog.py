@@ -42,7 +42,6 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import clean, cut, width
 
 REPLAN = 1.0
-READ_ONLY = "Read-only: not sent"
 NOT_DONE = "Nothing was changed"
 NO_MORE = "Nothing more was changed"
 _LONGEST_TYPED, _END_TYPED = 36, 6
@@ -294,15 +293,20 @@ class ActionDialog(DialogFrame):
         plan = self.planned.plan if self.planned is not None else None
         return plan is not None and not plan.steps and bool(plan.refused) and not self.another_choice_helps
 
+    @property
+    def _is_to_read(self) -> bool:
+        """True if nothing can be sent from here, so that there is nothing to fill in and no button but the one out."""
+        return self.is_read_only or self.is_impossible
+
     def _show_form(self) -> None:
         """Hides the form when the action becomes impossible, and shows it when it is possible again."""
-        if self.is_impossible != self._without_form:
-            self._without_form = self.is_impossible
+        if self._is_to_read != self._without_form:
+            self._without_form = self._is_to_read
             self.show_fields(True)
             self.start()
 
     def show_fields(self, shown: bool) -> None:
-        super().show_fields(shown and not self.is_impossible)
+        super().show_fields(shown and not self._is_to_read)
 
     @work(exclusive=True, group="rights")
     async def _ask_rights(self, planned: TrackedPlan) -> None:
@@ -352,7 +356,8 @@ class ActionDialog(DialogFrame):
         """Yields what speaks against it, then what it comes to in numbers."""
         yield from self._news
         yield from (paragraph(f"{why}.", Tone.WARN) for why in self._unexpected_protection())
-        yield from (paragraph(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
+        if not self.is_read_only:
+            yield from (paragraph(text, Tone.BAD) for text in (self.problem, self._refusal) if text)
         if self.planned is not None:
             yield from self.warnings(self.planned.plan)
             sentence = self.consequence(self.planned.plan, table)
@@ -415,7 +420,7 @@ class ActionDialog(DialogFrame):
     def _unexpected_protection(self) -> Iterator[str]:
         """Why it is read-only, and why a name is to be typed that is not asked for by the name of the context."""
         if self.is_read_only:
-            yield from (f"Read-only: {one.read_only}" for one in self._protections if one.read_only)
+            yield from (f"Read-only, nothing is sent: {one.read_only}" for one in self._protections if one.read_only)
         for one in self._protections:
             if one.production and one.production != f"{one.name} is marked production":
                 yield f"{'As in production' if one.in_doubt else 'Production'}: {one.production}"
@@ -452,10 +457,10 @@ class ActionDialog(DialogFrame):
     def _show_knobs(self) -> None:
         cancel, go = self.cancel, self.go
         asks = self.dialog_state is DialogState.ASKING
-        cancel.say("Cancel" if asks and not self.is_impossible else "Close")
+        cancel.say("Cancel" if asks and not self._is_to_read else "Close")
         if asks:
-            go.display = not self.is_impossible
-            go.say(READ_ONLY if self.is_read_only else self.confirm_label, dead=bool(self._why_not()))
+            go.display = not self._is_to_read
+            go.say(self.confirm_label, dead=bool(self._why_not()))
         else:
             go.display = (
                 self.dialog_state is DialogState.DONE and self.plan_run is not None and bool(self.plan_run.rest)
