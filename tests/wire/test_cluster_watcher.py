@@ -17,7 +17,7 @@ from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, SinkFactory
 from foretop_core.kube.watching.retry import InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
-from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, SCHEDULE, Kind
+from foretop_core.models.kinds import BACKUP, CLAIM, DEPLOYMENT, NAB, POD, SCHEDULE, Kind
 from foretop_core.models.wire import Resource
 from tests.objects import NOW
 from tests.wire.scripted_api import ALL_RULES, ScriptedApi, client_of, listed
@@ -393,12 +393,26 @@ async def test_the_events_of_an_object_are_watched_while_it_is_open() -> None:
 async def test_what_is_watched_on_demand_says_so_at_once_and_is_let_go() -> None:
     api = cluster()
     for name in ("team-a", "team-b"):
-        api.answers[NABS.replace("nonadmin", f"namespaces/{name}/nonadmin")] = listed(NAB)
+        api.answers[f"/api/v1/namespaces/{name}/pods"] = listed(POD)
     async with at_work(api) as found:
-        found.watcher.follow_on_demand([NAB], ["team-a"])
-        assert found.states() == {"nonadminbackups team-a": SYNCING}
-        await found.until(lambda: found.states() == {"nonadminbackups team-a": LIVE})
-        found.watcher.follow_on_demand([NAB], ["team-a", "team-b"])
-        assert found.states() == {"nonadminbackups team-a": LIVE, "nonadminbackups team-b": SYNCING}
+        found.watcher.follow_on_demand([POD], ["team-a"])
+        assert found.states() == {"pods team-a": SYNCING}
+        await found.until(lambda: found.states() == {"pods team-a": LIVE})
+        found.watcher.follow_on_demand([POD], ["team-a", "team-b"])
+        assert found.states() == {"pods team-a": LIVE, "pods team-b": SYNCING}
+        found.watcher.follow_on_demand([], [])
+        assert found.states() == {}
+
+
+async def test_claims_are_watched_on_demand_wherever_they_may_be_listed() -> None:
+    """They are in the tenants' namespaces, and not where a Velero server is."""
+    api = cluster()
+    api.answers["/api/v1/persistentvolumeclaims"] = listed(CLAIM)
+    async with at_work(api) as found:
+        found.watcher.follow_on_demand([CLAIM], ["velero"])
+        assert found.states() == {"persistentvolumeclaims": SYNCING}
+        await found.until(lambda: found.states() == {"persistentvolumeclaims": LIVE})
+        found.watcher.follow_on_demand([CLAIM], ["velero"])
+        assert found.states() == {"persistentvolumeclaims": LIVE}
         found.watcher.follow_on_demand([], [])
         assert found.states() == {}

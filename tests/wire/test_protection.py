@@ -15,6 +15,7 @@ from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import VELERO, obj
 
+_NAMESPACES_ONLY = Rule(("get", "list", "watch"), ("",), ("namespaces",))
 NO_NAMESPACES = User("no-namespaces", (Rule(("get", "list", "watch"), ("velero.io", "apps"), ("*",)),))
 
 
@@ -94,6 +95,50 @@ def test_who_may_not_list_namespaces_is_told_that_some_may_be_missing(
     assert "wiki" not in told.out
     found = rows(config, capsys, code=1)
     assert {name: row["exists"] for name, row in found.items()} == {"shop": None, "legacy": None}
+
+
+_CLAIM = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
+
+
+def test_volumes_are_proven_by_what_velero_made_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each claim is looked for in the newest copy; who may not list claims is told that it is not known."""
+    claims = [
+        {
+            **_CLAIM,
+            "metadata": {"name": name, "namespace": "shop", "creationTimestamp": "2026-10-01T00:00:00Z"},
+            "spec": {"volumeName": f"pv-{name}"},
+            "status": {"phase": "Bound"},
+        }
+        for name in ("cart", "orders")
+    ]
+    spec = {
+        "backupStorageLocation": "default",
+        "node": "n",
+        "repoIdentifier": "r",
+        "volume": "v",
+        "uploaderType": "kopia",
+    }
+    moved = obj(
+        "PodVolumeBackup", "shop-1-cart", {**spec, "pod": {"kind": "Pod", "name": "cart-0", "namespace": "shop"}}
+    )
+    moved["metadata"] |= {
+        "labels": {"velero.io/backup-name": "shop-1"},
+        "annotations": {"velero.io/pvc-name": "cart"},
+    }
+    moved["status"] = {"phase": "Completed", "progress": {"bytesDone": 5_000, "totalBytes": 5_000}}
+    no_claims = User("no-claims", (Rule(("get", "list", "watch"), ("velero.io", "apps"), ("*",)), _NAMESPACES_ONLY))
+    # The box makes the claims now, and so the copy of them is one of later.
+    newest = _copy("shop-1", "shop")
+    newest["status"] |= {"startTimestamp": "2036-01-01T00:00:00Z", "completionTimestamp": "2036-01-01T00:01:00Z"}
+    others = [one for one in OBJECTS if one["metadata"]["name"] != "shop-1"]
+    with box_in_thread([*others, newest, *claims, moved], [no_claims]) as box:
+        shop = rows(kubeconfig(box, tmp_path), capsys)["shop"]
+        assert shop["state"] == "volumes missing"
+        assert shop["volumesTaken"] == [{"name": "cart", "method": "file system", "byCount": False, "bytes": 5_000}]
+        assert shop["volumesLeftOut"] == [{"name": "orders", "why": "no snapshot and no file copy of it was made"}]
+        shop = rows(kubeconfig(box, tmp_path, "no-claims"), capsys)["shop"]
+        assert (shop["state"], shop["volumesTaken"]) == ("not known", [])
+        assert shop["whyNotKnown"] == "its PersistentVolumeClaims were not read"
 
 
 def test_findings_name_what_nothing_covers(

@@ -6,6 +6,7 @@ from foretop_core.models.builtin_kinds import (
     Deployment,
     Event,
     Namespace,
+    PersistentVolumeClaim,
     Pod,
     PreScaledCronJob,
 )
@@ -52,6 +53,7 @@ __all__ = [
     "NonAdminBackupStorageLocation",
     "NonAdminBackupStorageLocationRequest",
     "NonAdminRestore",
+    "PersistentVolumeClaim",
     "Pod",
     "PodVolumeBackup",
     "PodVolumeRestore",

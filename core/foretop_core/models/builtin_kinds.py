@@ -176,6 +176,28 @@ class Pod(Resource, frozen=True):
         return self.status.phase
 
 
+class ClaimSpec(Wire, frozen=True):
+    volume_name: str = ""
+
+
+class ClaimStatus(Wire, frozen=True):
+    phase: str = ""
+
+
+class PersistentVolumeClaim(Resource, frozen=True):
+    spec: ClaimSpec = ClaimSpec()
+    status: ClaimStatus = ClaimStatus()
+
+    @property
+    def phase(self) -> str:
+        return self.status.phase
+
+    @property
+    def has_volume(self) -> bool:
+        """True if there is a volume whose data could be copied; before its first pod there often is none."""
+        return bool(self.spec.volume_name) and self.phase != "Pending"
+
+
 class NamespaceStatus(Wire, frozen=True):
     phase: str = ""
 

@@ -125,6 +125,9 @@ NONADMIN_DOWNLOAD = Kind(
 
 NAMESPACE = Kind("Namespace", builtin_kinds.Namespace, "", "v1", "namespaces", ("ns",), True, namespaced=False)
 
+CLAIM = Kind(
+    "PersistentVolumeClaim", builtin_kinds.PersistentVolumeClaim, "", "v1", "persistentvolumeclaims", ("pvc",), True
+)
 CONFIG_MAP = Kind("ConfigMap", builtin_kinds.ConfigMap, "", "v1", "configmaps", ("cm",))
 RESOURCE_QUOTA = Kind("ResourceQuota", Resource, "", "v1", "resourcequotas", ("quota",))
 
@@ -156,10 +159,11 @@ KINDS = (
     POD,
     NAMESPACE,
     CONFIG_MAP,
+    CLAIM,
 )
 """The kinds that are watched; download requests are only created and polled."""
-ON_DEMAND = (*MOVEMENTS, POD)
-"""Watched as a whole only while a page shows them, and only in the namespaces of Velero servers."""
+ON_DEMAND = (*MOVEMENTS, POD, CLAIM)
+"""Watched as a whole only while a page shows them; those beside Velero only in the namespaces of its servers."""
 RELEASE_HINTS = frozenset({SERVER_STATUS, DEFINITION})
 """Read only to detect the release of a Velero server; a missing permission for them does no harm."""
 HAVE_RESULTS = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR))

@@ -20,6 +20,7 @@ from foretop_core.models import (
     NonAdminBackup,
     NonAdminBackupStorageLocationRequest,
     NonAdminRestore,
+    PersistentVolumeClaim,
     Pod,
     PodVolumeBackup,
     PodVolumeRestore,
@@ -32,6 +33,7 @@ from foretop_core.models import (
 from foretop_core.models.builtin_kinds import ConfigMap
 from foretop_core.rules.snapshot import ClusterSnapshot, ObservedChanges, VeleroInfo, VisibilityGap
 from foretop_core.rules.velero_deployment import oadp_release, server
+from foretop_core.rules.volumes.evidence import VolumesSeen
 
 R = TypeVar("R", bound=Resource)
 BACKUP_DEFINITION = "backups.velero.io"
@@ -51,6 +53,7 @@ def snapshot_of(
     given_versions: Mapping[str, str] | None = None,
     *,
     namespaces_seen: bool = False,
+    volumes_seen: VolumesSeen | None = None,
 ) -> ClusterSnapshot:
     movements = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
     return ClusterSnapshot(
@@ -68,6 +71,8 @@ def snapshot_of(
         cron_jobs=every(CronJob),
         repositories=every(BackupRepository),
         pods=every(Pod),
+        claims=every(PersistentVolumeClaim),
+        volumes_seen=volumes_seen or VolumesSeen(),
         namespaces=every(Namespace) if namespaces_seen else None,
         config_maps=every(ConfigMap),
         servers=servers_of(every(Deployment)),
@@ -105,4 +110,11 @@ def assemble(
         return tuple(by_type[model])  # type: ignore[arg-type]  # grouped by exactly that type
 
     listed = bool(by_type[Namespace])
-    return snapshot_of(context, only, unseen, given_versions=given_versions, namespaces_seen=listed)
+    everywhere = frozenset({""})
+    volumes_seen = VolumesSeen(
+        everywhere if by_type[PersistentVolumeClaim] else frozenset(),
+        movements_in=everywhere if by_type[PodVolumeBackup] or by_type[DataUpload] else frozenset(),
+    )
+    return snapshot_of(
+        context, only, unseen, given_versions=given_versions, namespaces_seen=listed, volumes_seen=volumes_seen
+    )

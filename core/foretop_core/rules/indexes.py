@@ -7,7 +7,16 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from foretop_core.models import Backup, DataMovement, Event, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
+from foretop_core.models import (
+    Backup,
+    DataMovement,
+    Event,
+    NonAdmin,
+    NonAdminBackup,
+    NonAdminRestore,
+    PersistentVolumeClaim,
+    Restore,
+)
 from foretop_core.models.nonadmin import (
     NAB_NAMESPACE_ANNOTATION,
     NAB_UUID_LABEL,
@@ -217,6 +226,7 @@ class Indexes:
         self.restores_by_backup = Index(Restore, lambda item: _named(item.namespace, item.spec.backup_name))
         self.movements_by_backup = Index(DataMovement, lambda item: _named(item.namespace, item.backup_name))
         self.movements_by_restore = Index(DataMovement, lambda item: _named(item.namespace, item.restore_name))
+        self.claims_by_namespace = Index(PersistentVolumeClaim, lambda item: _named(item.namespace))
         self.unfinished_backups = Index(Backup, _while_unfinished)
         self.unfinished_restores = Index(Restore, _while_unfinished)
         self.events_by_uid = Index(Event, lambda item: _named(item.involved_object.uid))
@@ -243,6 +253,7 @@ class Indexes:
             self.restores_by_backup,
             self.movements_by_backup,
             self.movements_by_restore,
+            self.claims_by_namespace,
             self.unfinished_backups,
             self.unfinished_restores,
             self.events_by_uid,

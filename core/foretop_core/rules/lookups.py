@@ -9,7 +9,16 @@ from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import TypeVar
 
-from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore
+from foretop_core.models import (
+    Backup,
+    DataMovement,
+    NonAdmin,
+    NonAdminBackup,
+    NonAdminRestore,
+    PersistentVolumeClaim,
+    Resource,
+    Restore,
+)
 from foretop_core.models.kinds import NAB, NAR
 from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
@@ -77,6 +86,9 @@ class Lookups:
         indexes = self._indexes
         known = indexes.movements_by_backup if isinstance(run, Backup) else indexes.movements_by_restore
         return in_order(known.get(self._context, run.namespace, label_value(run.name)))
+
+    def claims_in(self, namespace: str) -> tuple[PersistentVolumeClaim, ...]:
+        return in_order(self._indexes.claims_by_namespace.get(self._context, namespace))
 
     def nonadmin_named(self, namespace: str, name: str) -> tuple[NonAdmin, ...]:
         found = (self._get(ObjectRef(self._context, kind.name, namespace, name)) for kind in (NAB, NAR))

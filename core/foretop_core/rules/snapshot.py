@@ -23,6 +23,7 @@ from foretop_core.models import (
     NonAdminBackup,
     NonAdminBackupStorageLocationRequest,
     NonAdminRestore,
+    PersistentVolumeClaim,
     Pod,
     PreScaledCronJob,
     Resource,
@@ -39,6 +40,7 @@ from foretop_core.rules.heartbeat import Heartbeat, LifeSign, beat_second, heart
 from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.lookups import Lookups, own_run
 from foretop_core.rules.phases import QUEUE_PHASES, WAITING
+from foretop_core.rules.protection.coverage import namespace_filter
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.queue.node_limits import Limits, NodeAgentLimits
 from foretop_core.rules.queue.owners import OwnerKind, owner_of
@@ -46,6 +48,15 @@ from foretop_core.rules.queue.volumes import NodeLoad, moved_before
 from foretop_core.rules.schedule_history import history
 from foretop_core.rules.sentences import Moment, Text, render
 from foretop_core.rules.velero_pods import server_pod, server_started
+from foretop_core.rules.volumes.evidence import (
+    SnapshotCount,
+    VolumeEvidence,
+    VolumesSeen,
+    moved_volumes,
+    open_volumes,
+    snapshot_count,
+    volume_evidence,
+)
 
 R = TypeVar("R", bound=Resource)
 Verdicts = Mapping[str, tuple[Dialect, ...]]
@@ -140,6 +151,9 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     repositories: tuple[BackupRepository, ...] = ()
     pods: tuple[Pod, ...] = ()
     """Those of Velero while a page shows them, and the one that crashes while a server is down."""
+    claims: tuple[PersistentVolumeClaim, ...] = ()
+    """Those of all namespaces while a page shows what is known of their volumes."""
+    volumes_seen: VolumesSeen = VolumesSeen()
     namespaces: tuple[Namespace, ...] | None = None
     """None where they were not seen: nobody can say then which ones lack a backup."""
     servers: Mapping[str, VeleroInfo] = msgspec.field(default_factory=dict)
@@ -177,7 +191,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     def _lookups_in_all(self) -> Lookups:
         indexes = Indexes()
         runs: tuple[Resource, ...] = (*self.backups, *self.restores, *self.nabs, *self.nars)
-        indexes.fill((self.ref(item), item) for item in (*runs, *self.movements))
+        indexes.fill((self.ref(item), item) for item in (*runs, *self.movements, *self.claims))
         return Lookups(self.context, indexes, self.find)
 
     @property
@@ -329,6 +343,44 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def storage_by_key(self) -> Mapping[tuple[str, str], BackupStorageLocation]:
         return {(location.namespace, location.name): location for location in self.storage}
+
+    def volumes_in(self, backup: Backup, namespace: str) -> VolumeEvidence:
+        """Which volumes of a namespace a backup has, as far as objects prove it."""
+        if not self.volumes_seen.has_claims_of(namespace):
+            return VolumeEvidence(unknown=self._why_no_claims(namespace))
+        claims = self.lookups.claims_in(namespace)
+        if not claims:
+            return VolumeEvidence()
+        moved, count = self._moved(backup)
+        has_movements = self.volumes_seen.has_movements_of(backup.namespace)
+        return volume_evidence(claims, backup, moved, count, has_movements=has_movements)
+
+    def _why_no_claims(self, namespace: str) -> str:
+        if namespace in self.volumes_seen.unreadable_in:
+            return "a PersistentVolumeClaim of it cannot be read"
+        return "its PersistentVolumeClaims were not read"
+
+    def _moved(self, backup: Backup) -> tuple[Mapping[tuple[str, str], DataMovement], SnapshotCount]:
+        """Costs a look at all claims for each backup."""
+        key = backup.namespace, backup.name
+        if key not in self._moved_by_backup:
+            moved = moved_volumes(self.movements_of(backup))
+            wanted = namespace_filter(backup.spec)
+            taken = {name for name in {claim.namespace for claim in self.claims} if wanted.takes(name)}
+            where = None if wanted.takes_all_others or wanted.has_patterns else wanted.named
+            is_whole = "" in self.volumes_seen.claims_in if where is None else all(map(self._has_claims, where))
+            mine = (claim for claim in self.claims if claim.namespace in taken)
+            is_whole = is_whole and taken.isdisjoint(self.volumes_seen.unreadable_in)
+            found = open_volumes(mine, moved, backup) if is_whole else None
+            self._moved_by_backup[key] = moved, snapshot_count(backup, found)
+        return self._moved_by_backup[key]
+
+    def _has_claims(self, namespace: str) -> bool:
+        return self.volumes_seen.has_claims_of(namespace)
+
+    @cached_property
+    def _moved_by_backup(self) -> dict[tuple[str, str], tuple[Mapping[tuple[str, str], DataMovement], SnapshotCount]]:
+        return {}
 
     def movements_of(self, run: Backup | Restore) -> tuple[DataMovement, ...]:
         """The volumes of a backup or restore on their way."""

@@ -11,6 +11,7 @@ import msgspec
 from foretop_core.kube.watching.watch_sink import SETTLED, WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import (
     BACKUP,
+    CLAIM,
     CONFIG_MAP,
     DEPLOYMENT,
     DPA,
@@ -34,7 +35,7 @@ _GRAVEST_FIRST = (
     WatchState.FORBIDDEN,
 )
 LOST = frozenset({WatchState.STALE, WatchState.SIGNED_OUT})
-_TELLS_MORE = RELEASE_HINTS | {NAMESPACE}
+_TELLS_MORE = RELEASE_HINTS | {NAMESPACE, CLAIM}
 """Who may not read these sees less on one page, which says so."""
 
 
@@ -132,6 +133,14 @@ class WatchHealthRegistry(msgspec.Struct):
         found = [entry.health.state for scope, entry in self._entries.items() if _is_of(scope, context, kind)]
         return bool(found) and all(state is WatchState.LIVE or state in LOST for state in found)
 
+    def listed_in(self, context: str, kind: Kind) -> frozenset[str]:
+        """The namespaces of which all objects of a kind have come in, "" for all at once."""
+        return frozenset(
+            scope.namespace
+            for scope, entry in self._entries.items()
+            if _is_of(scope, context, kind) and not scope.selector and _is_seen(entry) and not entry.lost_lines
+        )
+
     def is_first_list(self, scope: WatchScope) -> bool:
         """True if the list that comes in is the first one: before a later one, everything is known already."""
         entry = self._entries.get(scope)
@@ -150,6 +159,12 @@ class WatchHealthRegistry(msgspec.Struct):
 
     def context(self, name: str) -> ContextHealth:
         return _together({scope: entry for scope, entry in self._entries.items() if scope.context == name})
+
+
+def _is_seen(entry: _Entry) -> bool:
+    """True where a list came in; a kind that is not installed has no objects, a right that was lost takes them away."""
+    state = entry.health.state
+    return state is WatchState.NOT_INSTALLED or (entry.was_listed and state is not WatchState.FORBIDDEN)
 
 
 def _is_of(scope: WatchScope, context: str, kind: Kind) -> bool:
@@ -222,7 +237,7 @@ def _lost_at(watches: list[WatchHealth]) -> datetime | None:
     return max((health.since for health in watches if health.state in LOST), default=None)
 
 
-_NOT_NEEDED = frozenset({CONFIG_MAP, DEPLOYMENT, DPA, EVENT, NAMESPACE, REPOSITORY, *RELEASE_HINTS})
+_NOT_NEEDED = frozenset({CLAIM, CONFIG_MAP, DEPLOYMENT, DPA, EVENT, NAMESPACE, REPOSITORY, *RELEASE_HINTS})
 _WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
 
 

@@ -14,7 +14,20 @@ from foretop_core.clock import Clock
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
 from foretop_core.logs import logger
 from foretop_core.models import Deployment, Namespace
-from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, REPOSITORY, RESTORE, SCHEDULE, STORAGE, Kind, kind_of
+from foretop_core.models.kinds import (
+    BACKUP,
+    CLAIM,
+    DATA_UPLOAD,
+    NAB,
+    NAMESPACE,
+    POD_VOLUME_BACKUP,
+    REPOSITORY,
+    RESTORE,
+    SCHEDULE,
+    STORAGE,
+    Kind,
+    kind_of,
+)
 from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject, is_earlier, is_older, unreadable_object
 from foretop_core.rules.build_snapshot import servers_of, snapshot_of
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
@@ -24,6 +37,7 @@ from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.queue.node_limits import NodeAgentLimits
 from foretop_core.rules.snapshot import ClusterSnapshot, KeptIndexes, VisibilityGap
+from foretop_core.rules.volumes.evidence import VolumesSeen
 from foretop_core.store.change_history import Observations
 from foretop_core.store.health import WatchHealthRegistry, visibility_gaps
 
@@ -123,6 +137,10 @@ def _readable(item: Resource | None) -> Resource | None:
     return None if isinstance(item, UnreadableObject) else item
 
 
+def _basis_of(snapshot: ClusterSnapshot) -> tuple[tuple[VisibilityGap, ...], bool, VolumesSeen]:
+    return snapshot.unseen, snapshot.namespaces is not None, snapshot.volumes_seen
+
+
 class Store:
     """Typed, frozen objects, their indexes, their changes, and the health of every watch."""
 
@@ -190,21 +208,35 @@ class Store:
             return held[1]
         unseen = visibility_gaps(context, self.health)
         listed = self.health.is_listed(context, NAMESPACE) and bool(self.all(context, Namespace))
-        known = (unseen, listed)
-        if held is not None and (held[0][0], held[1].unseen, held[1].namespaces is not None) == (version[0], *known):
+        volumes = self._volumes_seen(context)
+        known = (unseen, listed, volumes)
+        if held is not None and (held[0][0], *_basis_of(held[1])) == (version[0], *known):
             snapshot = held[1]
         else:
             snapshot = self._new_snapshot(context, *known)
         self._snapshots[context] = (version, snapshot)
         return snapshot
 
-    def _new_snapshot(self, context: str, unseen: tuple[VisibilityGap, ...], listed: bool) -> ClusterSnapshot:
+    def _volumes_seen(self, context: str) -> VolumesSeen:
+        """One movement that cannot be read may be that of any volume of its server."""
+        unreadable = [key for key in self._unreadable if key.context == context]
+        moved = [self.health.listed_in(context, kind) for kind in (POD_VOLUME_BACKUP, DATA_UPLOAD)]
+        odd = {key.namespace for key in unreadable if key.kind in (POD_VOLUME_BACKUP.name, DATA_UPLOAD.name)}
+        return VolumesSeen(
+            self.health.listed_in(context, CLAIM),
+            frozenset(key.namespace for key in unreadable if key.kind == CLAIM.name),
+            frozenset.intersection(*moved) - odd - ({""} if odd else set()),
+        )
+
+    def _new_snapshot(
+        self, context: str, unseen: tuple[VisibilityGap, ...], listed: bool, volumes: VolumesSeen
+    ) -> ClusterSnapshot:
         def every(model: type[R], /) -> tuple[R, ...]:
             return self.all(context, model)
 
         seen = self._observed.of(context, servers_of(every(Deployment)))
         given = self._given_versions.of(context)
-        made = snapshot_of(context, every, unseen, seen, given, namespaces_seen=listed)
+        made = snapshot_of(context, every, unseen, seen, given, namespaces_seen=listed, volumes_seen=volumes)
         revision = self.revision(context)
         lookups = Lookups(context, self.indexes, self.get)
         live = KeptIndexes(lookups, self._protection.of, lambda: self.revision(context) == revision)

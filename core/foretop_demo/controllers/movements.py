@@ -177,7 +177,9 @@ class Movements:
         else:
             spec |= {"operationTimeout": "10m0s", "snapshotType": "CSI", "sourceNamespace": source}
             spec["sourcePVC"] = move.volume
-        meta = {"name": name, "namespace": backup[0], "labels": {BACKUP_LABEL: backup[1]}}
+        meta: Json = {"name": name, "namespace": backup[0], "labels": {BACKUP_LABEL: backup[1]}}
+        if kind is POD_VOLUME_BACKUP:
+            meta["annotations"] = {"velero.io/pvc-name": move.volume}
         return {"metadata": meta, "spec": spec, "status": {"phase": "New"}}
 
     def _delete_with_backup(self, key: Key, old: Resource | None, new: Resource | None) -> None:

@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from foretop_demo.controllers.simulated_runs import SimulatedRun
+from foretop_core.models.velero import BACKUP_LABEL
+from foretop_demo.controllers.simulated_runs import GIGABYTE, SimulatedRun, VolumeTransfer
 from foretop_demo.kinds import Json
 from foretop_demo.reconcile.writes import wire_time
 from foretop_demo.scenarios.scenario_builder import HOME, ScenarioBuilder
@@ -25,6 +26,9 @@ _EXISTING = (
     "crm",
     "crm-archive",
     "vault",
+    "bank",
+    "files",
+    "stateful",
 )
 _WORK = SimulatedRun(timedelta(seconds=40), 120)
 
@@ -51,12 +55,18 @@ def set_up(builder: ScenarioBuilder) -> None:
     builder.schedule("vault-daily", daily, ["vault"], runs=5)
     policy = {"resourcePolicy": {"kind": "configmap", "name": "volumes-by-class"}}
     builder.patch("Schedule", HOME, "vault-daily", {"spec": {"template": policy}})
+    _with_volumes(builder, daily, "bank", ("accounts", "journal"), "Completed", "Completed")
+    _with_volumes(builder, daily, "files", ("inbox", "archive", "cache"), "Completed", "Failed", "Completed")
+    _with_volumes(builder, daily, "stateful", ("data-0", "data-1"))
     _lone_backup(builder, "metrics-by-hand", "metrics", builder.now - 29 * _DAY - 20 * _HOUR)
     _part_of_orders(builder, daily)
     builder.past_nab("team-pay", "before-release", builder.now - 5 * _HOUR)
     builder.create("Schedule", HOME, "fresh-daily", {"schedule": daily, "template": {"includedNamespaces": ["fresh"]}})
     _repository(builder, "shop", "Ready", builder.now - 3 * _HOUR)
     _repository(builder, "ledger", "NotReady", builder.now - 4 * _DAY)
+    for schedule, claims in (("bank-daily", ("accounts", "journal")), ("files-daily", ("inbox", "archive", "cache"))):
+        moves = tuple(VolumeTransfer("PodVolumeBackup", claim, 40, minutes=1) for claim in claims)
+        builder.work[schedule] = msgspec.structs.replace(_WORK, moves=moves)
     # As long as that is so, its volumes are not backed up.
     builder.work["ledger-hourly"] = msgspec.structs.replace(_WORK, errors=3)
     server.start()
@@ -66,6 +76,56 @@ def set_up(builder: ScenarioBuilder) -> None:
 def _lone_backup(builder: ScenarioBuilder, name: str, namespace: str, started: datetime) -> None:
     spec: Json = {"includedNamespaces": [namespace]}
     builder.history.backup(HOME, name, started, _WORK, spec)
+
+
+def _with_volumes(builder: ScenarioBuilder, cron: str, namespace: str, claims: tuple[str, ...], *ended: str) -> None:
+    """A namespace with claims, and a schedule whose copy has some of them as files, or none."""
+    name, started = f"{namespace}-daily", builder.now - _DAY + 5 * _HOUR
+    template: Json = {"includedNamespaces": [namespace], "defaultVolumesToFsBackup": bool(ended)}
+    copy = builder.history.scheduled_backup(HOME, name, started, _WORK, template, 30 * _DAY)["metadata"]["name"]
+    body: Json = {
+        "metadata": {"name": name, "namespace": HOME},
+        "spec": {"schedule": cron, "template": template, "skipImmediately": False},
+        "status": {"phase": "Enabled", "lastBackup": wire_time(started)},
+    }
+    builder.history.put("Schedule", body, builder.start - 40 * _DAY)
+    for claim in claims:
+        meta = {"name": claim, "namespace": namespace}
+        spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "fast", "volumeName": f"pv-{namespace}-{claim}"}
+        bound: Json = {"metadata": meta, "spec": spec, "status": {"phase": "Bound"}}
+        builder.history.put("PersistentVolumeClaim", bound, builder.start - 40 * _DAY)
+    for claim, phase in zip(claims, ended, strict=False):
+        _file_copy(builder, copy, namespace, claim, phase, started)
+
+
+def _file_copy(
+    builder: ScenarioBuilder, backup: str, namespace: str, claim: str, phase: str, started: datetime
+) -> None:
+    size = 40 * GIGABYTE
+    body: Json = {
+        "metadata": {
+            "name": f"{backup}-{claim}",
+            "namespace": HOME,
+            "labels": {BACKUP_LABEL: backup},
+            "annotations": {"velero.io/pvc-name": claim},
+        },
+        "spec": {
+            "backupStorageLocation": "default",
+            "node": "worker-1",
+            "pod": {"kind": "Pod", "name": f"{claim}-0", "namespace": namespace},
+            "repoIdentifier": f"s3:backups/kopia/{namespace}",
+            "uploaderType": "kopia",
+            "volume": claim,
+        },
+        "status": {
+            "phase": phase,
+            "startTimestamp": wire_time(started),
+            "completionTimestamp": wire_time(started + _WORK.duration),
+            "progress": {"bytesDone": size, "totalBytes": size},
+            **({"message": "error uploading to repository: connection reset"} if phase == "Failed" else {}),
+        },
+    }
+    builder.history.put("PodVolumeBackup", body, started)
 
 
 def _part_of_orders(builder: ScenarioBuilder, cron: str) -> None:

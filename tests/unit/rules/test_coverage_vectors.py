@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,25 @@ from typing import Any
 import msgspec
 import pytest
 
-from foretop_core.models import BackupSpec
+from foretop_core.models import (
+    Backup,
+    BackupSpec,
+    Namespace,
+    PersistentVolumeClaim,
+    PodVolumeBackup,
+    from_builtins,
+)
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.protection.coverage import Coverage, Extent, refused_because, template_coverage
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 FOLDER = Path(__file__).parents[2] / "data/vectors"
+_TOLD: dict[str, dict[str, int]] = {
+    "coverage-101": {"taken": 0, "missing": 245, "open": 225},
+    "coverage-102": {"taken": 5, "missing": 194, "open": 178},
+    "coverage-301": {"taken": 0, "missing": 84, "open": 135},
+}
+"""How many volumes the objects alone prove to be taken or missing; whose several snapshots are, they do not."""
 FILES = ("coverage-101", "coverage-102", "coverage-301")
 
 
@@ -29,6 +45,9 @@ class Vectors(msgspec.Struct):
             if item["metadata"].get("namespace") == namespace:
                 found.setdefault(f"{item['apiVersion']}/{item['kind']}", set()).add(item["metadata"]["name"])
         return found
+
+    def of_kind(self, kind: str) -> list[dict[str, Any]]:
+        return [item for item in self.cluster if item["kind"] == kind]
 
     @property
     def namespaces(self) -> list[str]:
@@ -70,3 +89,42 @@ def test_a_template_that_velero_refuses_by_its_lists_is_told_as_refused(name: st
         errors = run["validationErrors"] or ()
         by_policy = any("resource policies" in error or "old filter parameters" in error for error in errors)
         assert bool(refusal) == (run["phase"] == "FailedValidation" and not (by_policy and len(errors) == 1)), run
+
+
+def _held(run: dict[str, Any], namespace: str) -> set[str]:
+    """The claims of a namespace whose data the server's own volume info has."""
+    return {
+        one["pvcName"]
+        for one in run["volumes"] or ()
+        if one.get("pvcNamespace") == namespace and one.get("result") == "succeeded"
+    }
+
+
+def _as_seen(vectors: Vectors, run: dict[str, Any]) -> tuple[ClusterSnapshot, Backup]:
+    """What is read of a cluster after that run; the pod volume backup of another shows that such are read."""
+    status = {"phase": run["phase"], **run["counts"], "startTimestamp": "2026-11-15T02:40:00Z"}
+    backup = from_builtins(
+        Backup, {"metadata": {"name": "one", "namespace": "velero"}, "spec": run["spec"], "status": status}
+    )
+    claims = [from_builtins(PersistentVolumeClaim, item) for item in vectors.of_kind("PersistentVolumeClaim")]
+    spaces = [from_builtins(Namespace, item) for item in vectors.of_kind("Namespace")]
+    other = from_builtins(PodVolumeBackup, {"metadata": {"name": "x", "namespace": "velero"}})
+    return assemble((backup, other, *claims, *spaces)), backup
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_volume_is_proven_only_where_its_data_was_taken(name: str) -> None:
+    """By the objects alone, without volume info: by the number of snapshots, or because none was made."""
+    vectors, wrong, told = read_vectors(name), [], Counter[str]()
+    for number, run in enumerate(vectors.runs):
+        snapshot, backup = _as_seen(vectors, run)
+        for namespace in run["taken"]:
+            if not namespace:
+                continue
+            evidence, held = snapshot.volumes_in(backup, namespace), _held(run, namespace)
+            taken, missing = {one.name for one in evidence.taken}, {one.name for one in evidence.left_out}
+            told.update(taken=len(taken), missing=len(missing), open=len(evidence.open))
+            if taken - held or missing & held:
+                wrong.append((number, namespace, evidence, held, run["counts"]))
+    assert wrong == []
+    assert told == _TOLD[name]

@@ -10,7 +10,15 @@ import pytest
 from msgspec.structs import replace
 
 from foretop_core.dashboard.table_models import StoreTableModel
-from foretop_core.models import BackupStorageLocation, Resource, from_builtins
+from foretop_core.models import (
+    Backup,
+    BackupStorageLocation,
+    DataMovement,
+    DataUpload,
+    PodVolumeBackup,
+    Resource,
+    from_builtins,
+)
 from foretop_core.models.velero import ScheduleStatus
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import NamespaceFacts, ProtectionJudge, ProtectionLimits
@@ -18,10 +26,10 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.severity import Severity
 from foretop_core.tables.engine.status_glyphs import Tone
 from tests.objects import NOW
-from tests.unit.rules.test_protection import copy, location, nab, namespace, schedule
+from tests.unit.rules.test_protection import CLAIMS_READ, claim, copy, location, nab, namespace, schedule, wire
 from tests.unit.tables.test_views import Shown
 
-_COVERED = (location(), namespace("team"), schedule("daily", "team", cron="0 3 * * *"))
+_COVERED = (location(), namespace("team"), schedule("daily", "team", cron="0 3 * * *"), CLAIMS_READ)
 
 
 def facts(*objects: Resource) -> NamespaceFacts:
@@ -130,6 +138,111 @@ def test_the_newest_copy_is_one_that_can_be_reached() -> None:
     assert facts(*_COVERED, location("offsite"), old, lost).newest_copy == lost
 
 
+def _moved(kind: type[DataMovement], name: str, phase: str = "Completed", uid: str = "", of: str = "one") -> Resource:
+    """The movement of a claim of team, by a copy."""
+    meta = {
+        "name": f"{of}-{name}",
+        "namespace": "velero",
+        "labels": {"velero.io/backup-name": of, "velero.io/pvc-uid": uid},
+        "annotations": {"velero.io/pvc-name": name},
+    }
+    spec = {"pod": {"namespace": "team"}, "sourceNamespace": "team", "sourcePVC": name}
+    status = {"phase": phase, "message": "no space" if phase == "Failed" else "", "progress": {"totalBytes": 2_000}}
+    return from_builtins(kind, {"metadata": meta, "spec": spec, "status": status})
+
+
+_MOVED_ELSEWHERE = _moved(DataUpload, "other", of="another")
+
+
+def _with_snapshots(made: Backup, tried: int, taken: int, operations: int = 0) -> Backup:
+    counts = {"csi_volume_snapshots_attempted": tried, "csi_volume_snapshots_completed": taken}
+    return replace(made, status=replace(made.status, **counts, backup_item_operations_attempted=operations))
+
+
+_DATA, _LOGS = claim("team", "data", uid="u1"), claim("team", "logs")
+
+
+@pytest.mark.parametrize(
+    ("objects", "word", "count", "why"),
+    [
+        ((_moved(PodVolumeBackup, "data"), _moved(DataUpload, "logs")), "protected", "2/2", "protected"),
+        (
+            (_moved(PodVolumeBackup, "data"), _moved(DataUpload, "logs", "Failed")),
+            "volumes missing",
+            "1/2",
+            "its newest copy lacks 1 of 2 volumes",
+        ),
+        (
+            (),
+            "manifests only",
+            "0/2",
+            "its newest copy has its objects, and the data of none of its volumes",
+        ),
+        (
+            (_moved(PodVolumeBackup, "data"), _moved(DataUpload, "logs", "InProgress")),
+            "not known",
+            "?/2",
+            "it is not known whether its newest copy has all of it: its data movements have not ended",
+        ),
+        ((_moved(PodVolumeBackup, "data", uid="before"), _moved(DataUpload, "logs")), "protected", "1/1", "protected"),
+    ],
+)
+def test_a_namespace_is_protected_only_where_the_data_of_its_volumes_is_in_its_newest_copy(
+    objects: tuple[Resource, ...], word: str, count: str, why: str
+) -> None:
+    found = facts(*_COVERED, _DATA, _LOGS, _MOVED_ELSEWHERE, copy("one", "team"), *objects)
+    assert (found.word, found.volumes.count_text, found.why) == (word, count, why)
+
+
+@pytest.mark.parametrize(
+    ("made", "others", "word", "count"),
+    [
+        (_with_snapshots(copy("one", "team"), 2, 2), (), "protected", "2/2"),
+        (_with_snapshots(copy("one", "team", "side"), 3, 3), (claim("side"),), "protected", "2/2"),
+        (_with_snapshots(copy("one", "team", "side"), 2, 2), (claim("side"),), "not known", "?/2"),
+        (_with_snapshots(copy("one", "team"), 2, 1), (), "not known", "?/2"),
+        (_with_snapshots(copy("one", "team"), 0, 0, operations=2), (), "not known", "?/2"),
+        (_with_snapshots(copy("one"), 2, 2), (claim("side"),), "not known", "?/2"),
+    ],
+)
+def test_snapshots_prove_volumes_by_their_number_alone(
+    made: Backup, others: tuple[Resource, ...], word: str, count: str
+) -> None:
+    """Of fewer or more nobody can tell whose they are without the volume info."""
+    objects = [one for one in _COVERED if one is not CLAIMS_READ]
+    found = facts(*objects, _DATA, _LOGS, _MOVED_ELSEWHERE, made, *others)
+    assert (found.word, found.volumes.count_text) == (word, count)
+    assert all(one.is_by_count for one in found.volumes.taken)
+
+
+def test_snapshots_of_volumes_that_no_claim_of_it_leads_to_prove_nothing() -> None:
+    """With all cluster-scoped resources come the PersistentVolumes that nobody claims."""
+    made = copy("one")
+    native = replace(made.status, volume_snapshots_attempted=2, volume_snapshots_completed=2)
+    objects = [one for one in _COVERED if one is not CLAIMS_READ]
+    found = facts(*objects, _DATA, _LOGS, _MOVED_ELSEWHERE, replace(made, status=native))
+    assert (found.word, found.volumes.count_text) == ("not known", "?/2")
+    assert found.why.endswith("perhaps of volumes of other namespaces: its volume info tells of which")
+
+
+def test_without_a_look_at_claims_or_movements_nothing_is_called_protected() -> None:
+    objects = [one for one in _COVERED if one is not CLAIMS_READ]
+    unread = facts(*objects, copy("one", "team"))
+    assert (unread.word, unread.volumes.count_text) == ("not known", "?")
+    assert unread.why.endswith("its PersistentVolumeClaims were not read")
+    unmoved = facts(*_COVERED, _DATA, copy("one", "team"))
+    assert (unmoved.word, unmoved.volumes.count_text) == ("not known", "?/1")
+    assert unmoved.why.endswith("its PodVolumeBackups and DataUploads were not read")
+
+
+def test_a_claim_without_a_volume_or_newer_than_the_copy_is_no_gap() -> None:
+    pending = replace(_LOGS, status=replace(_LOGS.status, phase="Pending"))
+    newer = claim("team", "fresh", creationTimestamp=wire(NOW))
+    found = facts(*_COVERED, _DATA, pending, newer, copy("one", "team"), _moved(PodVolumeBackup, "data"))
+    assert (found.word, found.volumes.count_text, found.volumes.newer) == ("protected", "1/1", ("fresh",))
+    assert found.volumes.size == 2_000
+
+
 def test_what_a_resource_policy_decides_is_not_known() -> None:
     """Neither its next run nor its copies are called complete, or partial, by the template alone."""
     policy = {"kind": "configmap", "name": "gold"}
@@ -148,7 +261,7 @@ def test_what_a_resource_policy_decides_is_not_known() -> None:
 def test_an_old_copy_of_schedules_that_owe_none_yet_is_not_plainly_protected() -> None:
     """A pause that has just ended leaves a copy of several times the promised age behind, and no promise."""
     skipped = replace(schedule("daily", "team", cron="0 3 * * *"), status=ScheduleStatus(last_skipped=NOW))
-    found = facts(location(), namespace("team"), skipped, copy("one", "team", age=timedelta(days=4)))
+    found = facts(location(), namespace("team"), skipped, CLAIMS_READ, copy("one", "team", age=timedelta(days=4)))
     assert (found.word, found.severity) == ("copy due", None)
     assert found.why == "a copy is due: its schedules were created, unpaused or skipped lately and have made none since"
 

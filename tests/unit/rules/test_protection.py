@@ -19,6 +19,7 @@ from foretop_core.models import (
     BackupStorageLocation,
     Namespace,
     NonAdminBackup,
+    PersistentVolumeClaim,
     Resource,
     Restore,
     RestoreSpec,
@@ -52,6 +53,16 @@ def wire(at: datetime) -> str:
 
 def namespace(name: str) -> Namespace:
     return from_builtins(Namespace, {"metadata": {"name": name}})
+
+
+def claim(space: str, name: str = "data", **metadata: Any) -> PersistentVolumeClaim:
+    meta = {"name": name, "namespace": space, "creationTimestamp": wire(NOW - 90 * _DAY), **metadata}
+    body = {"metadata": meta, "spec": {"volumeName": f"pv-{name}"}, "status": {"phase": "Bound"}}
+    return from_builtins(PersistentVolumeClaim, body)
+
+
+CLAIMS_READ = claim("elsewhere")
+"""Where one claim was read, all are: a namespace without any needs no copy of volumes."""
 
 
 def schedule(name: str, *namespaces: str, cron: str = "0 2 * * *", paused: bool = False, **template: Any) -> Schedule:
@@ -126,7 +137,7 @@ def row(name: str, *objects: Resource) -> NamespaceProtection:
 
 
 def state(name: str, *objects: Resource, ignored: tuple[str, ...] = ()) -> str:
-    judge = ProtectionJudge(assemble(objects), NOW, ProtectionLimits(ignored=ignored))
+    judge = ProtectionJudge(assemble((*objects, CLAIMS_READ)), NOW, ProtectionLimits(ignored=ignored))
     return judge.state(row(name, *objects)).value
 
 

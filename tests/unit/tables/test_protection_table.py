@@ -19,14 +19,14 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.protection import ProtectionView
 from tests.objects import NOW
 from tests.tui.fake_source import FilledSource
-from tests.unit.rules.test_protection import copy, location, nab, namespace, restore, schedule, wire
+from tests.unit.rules.test_protection import CLAIMS_READ, copy, location, nab, namespace, restore, schedule, wire
 from tests.unit.tables.test_views import Shown
 
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 def shown(*objects: Resource) -> Shown:
-    return Shown("protection", objects)
+    return Shown("protection", [*objects, CLAIMS_READ])
 
 
 def repository(name: str, of: str, phase: str = "Ready") -> BackupRepository:
@@ -74,7 +74,7 @@ def test_a_row_says_how_well_a_namespace_is_protected() -> None:
         namespace("bare"),
         namespace("kube-system"),
     )
-    assert table.text("name", "state", "newest", "copies", "expires", "next", "covers", "volumes", "storage") == [
+    assert table.text("name", "state", "newest", "copies", "expires", "next", "covers", "method", "storage") == [
         ["▲", "bare", "not covered", "none", "0", "", "", "none", "", ""],
         ["·", "gone", "deleted", "1h", "1", "in 20d, 0 left", "", "none", "", "default"],
         ["●", "good", "protected", "1h", "2", "in 3d, 1 left", "in 18m", "all", "not known", "default, second"],
@@ -274,6 +274,12 @@ def test_the_item_of_a_namespace_has_its_copies_and_what_makes_them() -> None:
         "nonAdminBackups": 0,
         "covers": "all",
         "volumes": "not known",
+        "volumesTaken": [],
+        "volumesLeftOut": [],
+        "volumesNotKnown": [],
+        "volumesNewer": [],
+        "whyNotKnown": None,
+        "bytes": None,
         "storageLocations": ["default", "lost"],
         "unavailableLocations": ["lost"],
         "repositories": [],
@@ -388,7 +394,7 @@ def test_of_protected_namespaces_the_one_nearest_to_its_promise_stands_first() -
         "c": timedelta(hours=22, minutes=50),
     }
     objects = [one for name, age in ages.items() for one in (*covered(name), copy(f"{name}-1", name, age=age))]
-    source = FilledSource([location(), *objects])
+    source = FilledSource([location(), *objects, CLAIMS_READ])
     rows = StoreTableModel(DashboardState(source, lambda: 0.0), ProtectionView(), worst_first=True)
     assert [key.name for key, _ in rows.ordered()] == ["b", "c", "a"]
 
@@ -427,7 +433,7 @@ def test_a_copy_that_is_due_stands_above_a_paused_one_beyond_its_promise_and_bot
         *(namespace("hand"), copy("hand-1", "hand"), nab("hand", "own")),
         *(namespace("open"), *covered("gone"), copy("gone-1", "gone", age=4 * _DAY)),
     ]
-    source = FilledSource([location(), *objects])
+    source = FilledSource([location(), *objects, CLAIMS_READ])
     rows = StoreTableModel(DashboardState(source, lambda: 0.0), ProtectionView(), worst_first=True)
     found = [key.name for key, _ in rows.ordered()]
     assert found == ["gone", "open", "overdue", "due", "older", "old", "hand", "fresh", "held"]

@@ -437,7 +437,7 @@ _FLAGS: Mapping[str, Mapping[str, list[str]]] = {
         "pods": ["namespace"],
         "movements": ["namespace", "kind"],
         "repositories": ["namespace"],
-        "protection": ["volumes", "storage", "repository"],
+        "protection": ["size", "method", "storage", "repository"],
         "findings": ["namespace"],
     },
     "right": {
@@ -450,7 +450,7 @@ _FLAGS: Mapping[str, Mapping[str, list[str]]] = {
         "pods": ["ready", "age"],
         "movements": ["left", "rate", "size"],
         "repositories": ["maintained"],
-        "protection": ["newest", "copies", "next"],
+        "protection": ["newest", "copies", "next", "volumes", "size"],
         "findings": ["since"],
     },
     "falls": {
@@ -460,7 +460,7 @@ _FLAGS: Mapping[str, Mapping[str, list[str]]] = {
         "storage": ["checked", "synced"],
         "pods": ["age"],
         "repositories": ["maintained"],
-        "protection": ["promise", "newest", "tried"],
+        "protection": ["promise", "newest", "volumes", "size", "tried"],
         "findings": ["severity", "since"],
     },
     "from_middle": {

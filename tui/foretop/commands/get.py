@@ -175,9 +175,12 @@ def _needed(view: TableView[Any]) -> tuple[Kind, ...]:
     """Only the kinds that the view tells of; rights for the others are not needed."""
     if not isinstance(view, View):
         return WATCHED
-    if view.watched & _ON_DEMAND:
+    if view.kinds & _ON_DEMAND:
         return _WITH_SERVERS
-    return tuple(kind for kind in KINDS if kind.name in view.watched | view.context_kinds and kind in WATCHED)
+    named = view.watched | view.context_kinds
+    # Where something is watched on demand, the servers must be found first.
+    beside = _WITH_SERVERS if named & _ON_DEMAND else ()
+    return tuple(kind for kind in KINDS if (kind.name in named or kind in beside) and kind in WATCHED)
 
 
 async def _watch(source: PrintedTable, chosen: PrintedRows, plain: bool) -> None:

@@ -23,6 +23,7 @@ from foretop_core.tables.resources.protection import ProtectionRow, protection_m
 from foretop_core.tables.resources.repositories import repository_mark
 
 _MOST_SCHEDULES = 4
+_MOST_VOLUMES = 3
 
 
 def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -35,6 +36,7 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
     said += _why_lines(facts, render)
     said += _coming_lines(facts, render)
     said += _copy_lines(facts, render)
+    said += _volume_lines(facts)
     said += _cover_lines(facts, render)
     if found.unavailable:
         said.append(paragraph(f"{humanize.join(found.unavailable)}: unavailable", Tone.BAD, label="Storage"))
@@ -122,9 +124,26 @@ def _cover_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph
         newest = f", the newest {found.newest_nab.name}" if found.newest_nab is not None else ""
         text = f"{humanize.count(found.nabs, 'NAB')} of its own{newest}"
         lines.append(paragraph(text, label=" " if lines else "Covered"))
-    if facts.volumes:
-        lines.append(paragraph(facts.volumes, label="Volumes"))
     return lines
+
+
+def _volume_lines(facts: NamespaceFacts) -> list[Paragraph]:
+    """Which of its volumes the newest copy has, those first that it lacks."""
+    volumes = facts.volumes
+    if not volumes.expected:
+        return [paragraph(f"not known: {volumes.unknown}", Tone.DIM, label="Volumes")] if volumes.unknown else []
+    counted = sum(one.is_by_count for one in volumes.taken)
+    by_count = f" ({counted} by the number of snapshots)" if counted else ""
+    size = f", {humanize.size(volumes.size)}" if volumes.size is not None else ""
+    newer = f", {len(volumes.newer)} newer than it" if volumes.newer else ""
+    text = f"{len(volumes.taken)} of {volumes.expected} in the newest copy{by_count}{size}{newer}"
+    lines = [paragraph(text, Tone.WARN if volumes.left_out else Tone.PLAIN, label="Volumes")]
+    told = [f"{one.name}: {one.why}" for one in volumes.left_out[:_MOST_VOLUMES]]
+    if len(volumes.left_out) > _MOST_VOLUMES:
+        told.append(f"and {len(volumes.left_out) - _MOST_VOLUMES} more volumes")
+    if volumes.open:
+        told.append(f"{humanize.join(volumes.open)}: not known, {volumes.unknown}")
+    return [*lines, *(paragraph(f"{one}.", label=" ") for one in told)]
 
 
 def _next(cover: NamespaceCover, render: RenderContext) -> str:

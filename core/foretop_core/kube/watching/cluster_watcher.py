@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
@@ -31,7 +31,7 @@ from foretop_core.kube.watching.watch_sink import (
     task_scope,
 )
 from foretop_core.kube.watching.watch_slots import WatchSlots
-from foretop_core.models.kinds import CONFIG_MAP, EVENT, MOVEMENTS_OF, Kind
+from foretop_core.models.kinds import BESIDE_VELERO, CONFIG_MAP, EVENT, MOVEMENTS_OF, Kind
 from foretop_core.models.movement import label_value
 from foretop_core.rules.own_failures import failure_line
 
@@ -83,6 +83,8 @@ class ClusterWatcher:
         self._events: frozenset[WatchScope] = frozenset()
         self._on_demand: frozenset[WatchScope] = frozenset()
         self._acknowledgements: frozenset[WatchScope] = frozenset()
+        self._followed: dict[Kind, asyncio.Task[None]] = {}
+        """The tenants' kinds that a person looks at, each with the task that decides where it is watched."""
         self._elsewhere = asyncio.Event()
         self.first_rows = FirstRows()
 
@@ -99,12 +101,11 @@ class ClusterWatcher:
         try:
             async with asyncio.TaskGroup() as group:
                 for kind in self.kinds:
-                    failed = partial(self._tell_failed, task_scope(self.name, kind))
-                    following = self._kept_running(f"following {kind.plural}", partial(self._follow, kind), failed)
-                    group.create_task(following)
+                    group.create_task(self._followed_for_good(kind))
                 group.create_task(self._learn_cluster())
                 await asyncio.Event().wait()
         finally:
+            self._follow_tenants(())
             await self._end(tuple(self._watches))
             await self.client.close()
 
@@ -139,11 +140,24 @@ class ClusterWatcher:
         self._acknowledgements = wanted
 
     def follow_on_demand(self, kinds: Iterable[Kind], namespaces: Iterable[str]) -> None:
-        """Watches these kinds in these namespaces while a person looks at them, and lets the others go."""
-        wanted = frozenset(WatchScope(self.name, kind, namespace) for kind, namespace in product(kinds, namespaces))
+        """Watches these kinds while a person looks at them, and lets the others go; Velero's in these namespaces."""
+        kinds = tuple(kinds)
+        beside = [kind for kind in kinds if kind in BESIDE_VELERO]
+        self._follow_tenants([kind for kind in kinds if kind not in BESIDE_VELERO])
+        wanted = frozenset(WatchScope(self.name, kind, namespace) for kind, namespace in product(beside, namespaces))
         self._open_at_once(wanted - self._on_demand)
         self._change(self._on_demand, wanted)
         self._on_demand = wanted
+
+    def _follow_tenants(self, kinds: Collection[Kind]) -> None:
+        for kind in self._followed.keys() - set(kinds):
+            self._followed.pop(kind).cancel()
+            self._change(self._held.pop(kind, frozenset()), frozenset())
+            self._tell_absent(self._absent.pop(kind, frozenset()), frozenset())
+            self._sinks.drop(self._scope(kind))
+        for kind in set(kinds) - self._followed.keys():
+            self._open_at_once(self._scopes(kind, ""))
+            self._followed[kind] = asyncio.create_task(self._followed_for_good(kind), name=f"following {kind.plural}")
 
     def _open_at_once(self, scopes: Iterable[WatchScope]) -> None:
         """Whoever waits for all lists waits for these too."""
@@ -156,6 +170,10 @@ class ClusterWatcher:
         self._slots.prefer(namespace)
         self._elsewhere.set()
         self._elsewhere = asyncio.Event()
+
+    async def _followed_for_good(self, kind: Kind) -> None:
+        failed = partial(self._tell_failed, task_scope(self.name, kind))
+        await self._kept_running(f"following {kind.plural}", partial(self._follow, kind), failed)
 
     async def _follow(self, kind: Kind) -> None:
         """Watches one kind wherever it may be listed; where that is not everywhere, looks again each minute.

@@ -14,7 +14,8 @@ from functools import cached_property
 import msgspec
 
 from foretop_core.cron import CronSchedule
-from foretop_core.models import Backup, Schedule
+from foretop_core.models import Backup, DataMovement, PersistentVolumeClaim, Resource, Schedule
+from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.phases import ENDED, WAITING
@@ -32,6 +33,7 @@ from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_names
+from foretop_core.rules.volumes.evidence import VolumeEvidence, claim_of
 
 __all__ = [
     "IGNORED_NAMESPACES",
@@ -45,6 +47,9 @@ __all__ = [
     "ProtectionJudge",
     "ProtectionLimits",
     "ProtectionState",
+    "VolumeEvidence",
+    "copied_volumes",
+    "namespaces_of_volume",
     "protection_index",
 ]
 
@@ -63,6 +68,9 @@ class ProtectionState(StrEnum):
     PARTIAL = "partial"
     NO_COPY = "no copy yet"
     PAUSED = "paused"
+    MANIFESTS_ONLY = "manifests only"
+    """It has volumes, and its newest copy has the data of none."""
+    VOLUMES_MISSING = "volumes missing"
     NOT_KNOWN = "not known"
     """It has a copy, and something that was not read decides what is in it."""
     BY_HAND = "by hand only"
@@ -79,6 +87,8 @@ _SEVERITIES = {
     ProtectionState.EXPIRING: Severity.ERROR,
     ProtectionState.REPOSITORY_NOT_READY: Severity.ERROR,
     ProtectionState.PARTIAL: Severity.WARNING,
+    ProtectionState.MANIFESTS_ONLY: Severity.WARNING,
+    ProtectionState.VOLUMES_MISSING: Severity.WARNING,
 }
 """The states that are wrong."""
 _WORDS = {
@@ -87,7 +97,7 @@ _WORDS = {
     ProtectionState.EXPIRING: "its last good copy expires before another is made",
     ProtectionState.PARTIAL: "no copy has all of it",
     ProtectionState.NO_COPY: "covered, and not backed up yet",
-    ProtectionState.NOT_KNOWN: "it has a copy, and it is not known what is in it",
+    ProtectionState.MANIFESTS_ONLY: "its newest copy has its objects, and the data of none of its volumes",
     ProtectionState.PAUSED: "its schedules are paused",
     ProtectionState.BY_HAND: "it has a good copy, and no schedule makes another one",
     ProtectionState.DELETED: "it no longer exists, and can be brought back",
@@ -175,9 +185,15 @@ class ProtectionJudge:
             return _unproven(copies.coverage) if is_whole else ProtectionState.PARTIAL
         if row.coverage.extent is not Extent.ALL:
             return _unproven(row.coverage)
-        if not row.is_covered:
-            return ProtectionState.BY_HAND
-        return ProtectionState.PAUSED if row.is_paused else ProtectionState.PROTECTED
+        volumes = copied_volumes(self.snapshot, row)
+        if volumes.left_out:
+            some = volumes.taken or volumes.open
+            return ProtectionState.VOLUMES_MISSING if some else ProtectionState.MANIFESTS_ONLY
+        if row.is_covered and row.is_paused:
+            return ProtectionState.PAUSED
+        if volumes.unknown:
+            return ProtectionState.NOT_KNOWN
+        return ProtectionState.PROTECTED if row.is_covered else ProtectionState.BY_HAND
 
     def is_ignored(self, namespace: str) -> bool:
         if namespace in self.snapshot.velero_namespaces:
@@ -305,6 +321,20 @@ def _unproven(coverage: Coverage) -> ProtectionState:
     return ProtectionState.NOT_KNOWN if coverage.extent is Extent.UNKNOWN else ProtectionState.PARTIAL
 
 
+def copied_volumes(snapshot: ClusterSnapshot, row: NamespaceProtection) -> VolumeEvidence:
+    """The volumes of a namespace in its newest copy, and those that it lacks."""
+    newest = row.copies.usable
+    if newest is None or row.exists is False:
+        return VolumeEvidence()
+    return snapshot.volumes_in(newest, row.namespace)
+
+
+def namespaces_of_volume(*states: Resource | None) -> set[str]:
+    """The namespaces of a claim or data movement, as it was and as it is."""
+    found = {claim_of(item)[0] for item in states if isinstance(item, DataMovement)}
+    return found | {item.namespace for item in states if isinstance(item, PersistentVolumeClaim)}
+
+
 def _gone(row: NamespaceProtection) -> ProtectionState:
     if not row.reachable:
         return ProtectionState.UNREACHABLE
@@ -379,8 +409,8 @@ class LastingNamespaceFacts(msgspec.Struct, frozen=True):
         return next((phase for phase in phases if phase != "Ready"), phases[0]) if phases else ""
 
     @property
-    def volumes(self) -> str:
-        """How the next run takes them; "" where nothing covers it."""
+    def method(self) -> str:
+        """How the next run takes its volumes; "" where nothing covers it."""
         method = self.protection.volumes
         return method.value if method is not None else ""
 
@@ -460,7 +490,7 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
 
         One run may be missed, and schedules that were created, unpaused or skipped lately owe none yet.
         """
-        return self.state is ProtectionState.PROTECTED and self.is_beyond
+        return self.state in (ProtectionState.PROTECTED, ProtectionState.NOT_KNOWN) and self.is_beyond
 
     @property
     def why(self) -> str:
@@ -472,9 +502,9 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 which = "complete " if self._has_promised_part else ""
                 where = " in reach" if self.newer_out_of_reach is not None else ""
                 return f"its newest {which}copy{where} is older than its schedules promise"
-            case ProtectionState.PROTECTED if self.is_copy_due and self.promise.since is None:
+            case _ if self.is_copy_due and self.promise.since is None:
                 return "a copy is due: its schedules were created, unpaused or skipped lately and have made none since"
-            case ProtectionState.PROTECTED if self.is_copy_due:
+            case _ if self.is_copy_due:
                 return "a copy is due, and late if the next run makes none"
             case ProtectionState.NO_COPY if self.protection.is_paused:
                 return "it has no copy, and its schedules are paused"
@@ -484,6 +514,11 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 )
             case ProtectionState.PARTIAL if self.protection.lost.good:
                 return "no copy in reach has all of it"
+            case ProtectionState.VOLUMES_MISSING:
+                volumes = self.volumes
+                return f"its newest copy lacks {len(volumes.left_out)} of {humanize.count(volumes.expected, 'volume')}"
+            case ProtectionState.NOT_KNOWN:
+                return f"it is not known whether its newest copy has all of it: {self.unknown}"
             case ProtectionState.REPOSITORY_NOT_READY:
                 gone = "it no longer exists; " if self.protection.exists is False else ""
                 part = "" if self.good_in_reach else " in part"
@@ -491,6 +526,18 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 return f"{back}: {unready_names(self.protection.unready)}"
             case _:
                 return _WORDS[self.state]
+
+    @cached_property
+    def volumes(self) -> VolumeEvidence:
+        """The volumes in its newest copy, and those that it lacks."""
+        return copied_volumes(self.judge.snapshot, self.protection)
+
+    @property
+    def unknown(self) -> str:
+        """The reason why it is not known whether its newest copy has all of it; "" where it is known."""
+        copies, coverage = self.protection.copies, self.protection.coverage
+        decides = coverage if copies.good else copies.coverage
+        return decides.limits if decides.extent is Extent.UNKNOWN else self.volumes.unknown
 
     @property
     def _nabs_note(self) -> str:

@@ -62,6 +62,7 @@ _CLUSTER_SCOPED = frozenset(
         "volumesnapshotcontents",
     }
 )
+_VOLUMES = frozenset({"persistentvolumes", "persistentvolume", "pv"})
 _CLAIMS = frozenset({"persistentvolumeclaims", "persistentvolumeclaim"})
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _SIGNS_AS_LETTERS = str.maketrans("*?[]", "xxxx")
@@ -140,6 +141,10 @@ class NamespaceFilter(msgspec.Struct, frozen=True, eq=False):
         return list(found)
 
     @property
+    def has_patterns(self) -> bool:
+        return any(map(_is_pattern, self.included))
+
+    @property
     def named(self) -> tuple[str, ...]:
         """The names that are given as they are; those may be gone from the cluster, or not be there yet."""
         return tuple(name for name in self.included if not _is_pattern(name) and not _fits(name, self.excluded))
@@ -205,6 +210,12 @@ def volume_method(spec: BackupSpec) -> VolumeMethod:
     if content_coverage(spec).extent is Extent.NONE or not _takes_resource(spec, _CLAIMS):
         return VolumeMethod.NONE
     return VolumeMethod.NOT_KNOWN
+
+
+def takes_volumes_of_others(spec: BackupSpec) -> bool:
+    """True if PersistentVolumes come along that no claim of its namespaces leads to."""
+    names = {name.partition(".")[0] for name in spec.included_cluster_scoped_resources}
+    return cluster_scoped_text(spec) == "all" or not names.isdisjoint(_VOLUMES)
 
 
 def is_without_volumes(spec: BackupSpec) -> bool:

@@ -9,8 +9,11 @@ from typing import ClassVar
 from foretop_core.models import Namespace, Resource
 from foretop_core.models.kinds import (
     BACKUP,
+    CLAIM,
+    DATA_UPLOAD,
     NAB,
     NAMESPACE,
+    POD_VOLUME_BACKUP,
     REPOSITORY,
     RESTORE,
     SCHEDULE,
@@ -26,6 +29,9 @@ from foretop_core.rules.facts.namespace_facts import (
     NamespaceProtection,
     ProtectionIndex,
     ProtectionState,
+    VolumeEvidence,
+    copied_volumes,
+    namespaces_of_volume,
     protection_index,
 )
 from foretop_core.rules.humanize import rfc3339
@@ -55,6 +61,8 @@ _IN_ORDER = (
     ProtectionState.REPOSITORY_NOT_READY,
     ProtectionState.UNCOVERED,
     ProtectionState.PARTIAL,
+    ProtectionState.MANIFESTS_ONLY,
+    ProtectionState.VOLUMES_MISSING,
     ProtectionState.NO_COPY,
     ProtectionState.NOT_KNOWN,
     ProtectionState.BY_HAND,
@@ -73,6 +81,7 @@ class ProtectionRow(LastingNamespaceFacts, frozen=True):
     """The protection of a namespace, and the namespace itself or, where it is gone, its name."""
 
     namespace: Namespace
+    volumes: VolumeEvidence = VolumeEvidence()
 
 
 class ProtectionView(View[ProtectionRow]):
@@ -89,13 +98,16 @@ class ProtectionView(View[ProtectionRow]):
             NAB.name,
             REPOSITORY.name,
             STORAGE.name,
+            CLAIM.name,
+            POD_VOLUME_BACKUP.name,
+            DATA_UPLOAD.name,
             *VERSION_KINDS,
         }
     )
     order = "name"
     rank = (
         *("state", "newest", "promise", "next", "copies", "of"),
-        *("expires", "by", "tried", "covers", "volumes", "storage", "repository"),
+        *("expires", "by", "tried", "covers", "volumes", "size", "method", "storage", "repository"),
     )
     least: ClassVar[Mapping[str, int]] = {"name": 12, "state": 12, "promise": 11, "by": 16, "covers": 8, "tried": 8}
     first: ClassVar[Mapping[str, int]] = {"promise": 15}
@@ -122,14 +134,23 @@ class ProtectionView(View[ProtectionRow]):
         return protection_row(store, key, self._index(store, key.context))
 
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
+        if key.kind in _OF_VOLUMES:
+            return self._with_volumes(store, key, change)
         names = self._index(store, key.context).apply(_readable(change.before), _readable(change.after))
         own = (key,) if key.kind == NAMESPACE.name else ()
         return list(dict.fromkeys((*own, *(namespace_ref(key.context, name) for name in sorted(names)))))
 
+    def _with_volumes(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
+        """The namespaces whose evidence may be another: snapshots are counted over all namespaces of a backup."""
+        index, seen = self._index(store, key.context), store.snapshot(key.context).volumes_seen
+        if seen.claims_in and (change.before is None or change.after is None):
+            return [namespace_ref(key.context, name) for name in index.names]
+        return [namespace_ref(key.context, name) for name in namespaces_of_volume(change.before, change.after)]
+
     def basis(self, store: Store, context: str) -> object:
         """How the servers read expressions, and whether the namespaces are seen; the index is made again with it."""
         snapshot = store.snapshot(context)
-        found = (snapshot.verdicts, snapshot.namespaces is not None)
+        found = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volumes_seen)
         if self._bases.get(context) != found:
             self._bases[context] = found
             self._indexes.pop(context, None)
@@ -213,7 +234,16 @@ class ProtectionView(View[ProtectionRow]):
             ],
             "nonAdminBackups": found.nabs,
             "covers": str(found.coverage),
-            "volumes": facts.volumes or None,
+            "volumes": facts.method or None,
+            "volumesTaken": [
+                {"name": one.name, "method": one.method.value, "byCount": one.is_by_count, "bytes": one.size}
+                for one in facts.volumes.taken
+            ],
+            "volumesLeftOut": [{"name": one.name, "why": one.why} for one in facts.volumes.left_out],
+            "volumesNotKnown": list(facts.volumes.open),
+            "volumesNewer": list(facts.volumes.newer),
+            "whyNotKnown": facts.unknown or None,
+            "bytes": facts.volumes.size,
             "storageLocations": list(facts.storage),
             "unavailableLocations": list(found.unavailable),
             "repositories": [
@@ -236,6 +266,9 @@ class ProtectionView(View[ProtectionRow]):
         return self._indexes[context]
 
 
+_OF_VOLUMES = frozenset({CLAIM.name, POD_VOLUME_BACKUP.name, DATA_UPLOAD.name})
+
+
 def _readable(item: Resource | None) -> Resource | None:
     return None if isinstance(item, UnreadableObject) else item
 
@@ -245,7 +278,8 @@ def protection_row(store: Store, key: ObjectRef, index: ProtectionIndex) -> Prot
     found, item = index.row(key.name), store.get(key)
     if found is None:
         return None
-    return ProtectionRow(found, item if isinstance(item, Namespace) else Namespace(metadata=Metadata(name=key.name)))
+    namespace = item if isinstance(item, Namespace) else Namespace(metadata=Metadata(name=key.name))
+    return ProtectionRow(found, namespace, copied_volumes(store.snapshot(key.context), found))
 
 
 def namespace_ref(context: str, name: str) -> ObjectRef:
@@ -344,6 +378,10 @@ def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
     if cover is None:
         return Tone.PAUSED if row.protection.is_paused else Tone.PLAIN
     return Tone.WARN if render.schedule(cover.schedule).obstacle else Tone.PLAIN
+
+
+def _volumes_tone(row: ProtectionRow, _render: RenderContext) -> Tone:
+    return Tone.WARN if row.volumes.left_out else Tone.DIM if row.volumes.unknown else Tone.PLAIN
 
 
 def _state_tone(row: ProtectionRow, render: RenderContext) -> Tone:
@@ -470,7 +508,29 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
     ),
     plain("by", "BY", lambda row: covered_by(row.protection), cells=16, most=24),
     plain("covers", "COVERS", lambda row: str(row.protection.coverage), briefs=_covers_briefs, cells=8),
-    plain("volumes", "VOLUMES", lambda row: row.volumes, wide=True),
+    Column(
+        "volumes",
+        "VOLUMES",
+        lambda row, _: row.volumes.count_text,
+        lambda row: (len(row.volumes.left_out), len(row.volumes.open), row.volumes.expected),
+        _volumes_tone,
+        right=True,
+        falls=True,
+        cells=7,
+        most=7,
+    ),
+    Column(
+        "size",
+        "SIZE",
+        lambda row, _: humanize.size(row.volumes.size) if row.volumes.size is not None else "",
+        lambda row: row.volumes.size,
+        right=True,
+        falls=True,
+        cells=8,
+        most=8,
+        wide=True,
+    ),
+    plain("method", "METHOD", lambda row: row.method, wide=True),
     plain("storage", "STORAGE", _storage, wide=True),
     plain("repository", "REPOSITORY", lambda row: row.repository, wide=True),
     Column(

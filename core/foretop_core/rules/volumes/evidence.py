@@ -1,0 +1,221 @@
+"""Which volumes of a namespace are in a backup, as far as Velero's objects prove it.
+
+A PodVolumeBackup or DataUpload proves one volume. Snapshots have no object of their own: their number proves that all
+volumes are there where it is the number of all that are open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+import msgspec
+
+from foretop_core.models import Backup, DataMovement, DataUpload, PersistentVolumeClaim, PodVolumeBackup
+from foretop_core.rules import humanize
+from foretop_core.rules.protection.coverage import VolumeMethod, takes_volumes_of_others
+
+_CLAIM_NAME = "velero.io/pvc-name"
+_CLAIM_UID = "velero.io/pvc-uid"
+_ENDED = frozenset({"Completed", "Failed", "Canceled"})
+NO_DATA_OF_IT = "no snapshot and no file copy of it was made"
+
+
+class VolumesSeen(msgspec.Struct, frozen=True):
+    """How far what proves volumes was read: namespaces, "" for all of them."""
+
+    claims_in: frozenset[str] = frozenset()
+    unreadable_in: frozenset[str] = frozenset()
+    """The namespaces with a claim that cannot be read."""
+    movements_in: frozenset[str] = frozenset()
+    """The namespaces of Velero servers."""
+
+    def has_claims_of(self, namespace: str) -> bool:
+        is_listed = "" in self.claims_in or namespace in self.claims_in
+        return is_listed and namespace not in self.unreadable_in
+
+    def has_movements_of(self, server: str) -> bool:
+        return "" in self.movements_in or server in self.movements_in
+
+
+class TakenVolume(msgspec.Struct, frozen=True):
+    name: str
+    method: VolumeMethod
+    size: int | None = None
+    """Bytes; None where nothing tells them."""
+    is_by_count: bool = False
+    """It has no object of its own: as many snapshots were made as there are such volumes."""
+
+
+class LeftOutVolume(msgspec.Struct, frozen=True):
+    name: str
+    why: str
+
+
+class VolumeEvidence(msgspec.Struct, frozen=True):
+    """The volumes of one namespace in one backup; those that nothing proves or refutes are `open`."""
+
+    taken: tuple[TakenVolume, ...] = ()
+    left_out: tuple[LeftOutVolume, ...] = ()
+    open: tuple[str, ...] = ()
+    newer: tuple[str, ...] = ()
+    """Made, or made again, after the backup was started."""
+    unknown: str = ""
+    """What keeps the open ones open, or hides which volumes there are."""
+
+    @property
+    def expected(self) -> int:
+        return len(self.taken) + len(self.left_out) + len(self.open)
+
+    @property
+    def count_text(self) -> str:
+        """`3/4`, or `?/4` where it is not known of one of them; "" for none."""
+        if not self.expected:
+            return "?" if self.unknown else ""
+        return f"{'?' if self.open else len(self.taken)}/{self.expected}"
+
+    @property
+    def size(self) -> int | None:
+        """The bytes that are known; None where those of one volume are not."""
+        sizes = [one.size for one in self.taken]
+        return None if not sizes or self.open or self.unknown or None in sizes else sum(filter(None, sizes))
+
+
+class SnapshotCount(msgspec.Struct, frozen=True):
+    """The snapshots of a backup, beside how many of the volumes of all its namespaces nothing else proves."""
+
+    attempted: int
+    completed: int
+    operations: int
+    """Operations of plugins on its items; a data movement that is not to be seen here is among them."""
+    open: int | None
+    """None where not all claims of its namespaces were read."""
+    has_others: bool = False
+    """Whether volumes of other namespaces, or without a claim, may be among them."""
+
+
+def snapshot_count(backup: Backup, open_volumes: int | None) -> SnapshotCount:
+    status = backup.status
+    return SnapshotCount(
+        status.volume_snapshots_attempted + status.csi_volume_snapshots_attempted,
+        status.volume_snapshots_completed + status.csi_volume_snapshots_completed,
+        status.backup_item_operations_attempted,
+        open_volumes,
+        # A CSI snapshot is made of a claim, one by a plugin of a PersistentVolume.
+        status.volume_snapshots_attempted > 0 and takes_volumes_of_others(backup.spec),
+    )
+
+
+def open_volumes(
+    claims: Iterable[PersistentVolumeClaim], moved: Mapping[tuple[str, str], DataMovement], backup: Backup
+) -> int:
+    """How many of these volumes a backup could hold as snapshots only."""
+    return sum(
+        claim.has_volume and not _is_newer(claim, backup.started) and (claim.namespace, claim.name) not in moved
+        for claim in claims
+    )
+
+
+def moved_volumes(movements: Iterable[DataMovement]) -> dict[tuple[str, str], DataMovement]:
+    """The movements of one backup by namespace and name of the claim; of two of one claim the one that succeeded."""
+    found: dict[tuple[str, str], DataMovement] = {}
+    for movement in movements:
+        key = claim_of(movement)
+        held = found.get(key)
+        if key[1] and (held is None or held.phase != "Completed"):
+            found[key] = movement
+    return found
+
+
+def claim_of(movement: DataMovement) -> tuple[str, str]:
+    """Namespace and name of the claim whose data moves; no name for a volume without a claim."""
+    if isinstance(movement, PodVolumeBackup):
+        return movement.spec.pod.namespace, movement.annotation(_CLAIM_NAME)
+    return movement.spec.source_namespace, movement.spec.source_pvc
+
+
+def volume_evidence(
+    claims: Iterable[PersistentVolumeClaim],
+    backup: Backup,
+    moved: Mapping[tuple[str, str], DataMovement],
+    count: SnapshotCount,
+    *,
+    has_movements: bool,
+) -> VolumeEvidence:
+    """The evidence for the volumes of one namespace, whose claims these are."""
+    taken: list[TakenVolume] = []
+    left_out: list[LeftOutVolume] = []
+    rest: list[str] = []
+    moving: list[str] = []
+    newer: list[str] = []
+    for claim in sorted(claims, key=lambda one: one.name):
+        movement = moved.get((claim.namespace, claim.name))
+        if _is_newer(claim, backup.started) or (movement is not None and _is_of_another(movement, claim)):
+            newer.append(claim.name)
+        elif movement is None:
+            rest += [claim.name] if claim.has_volume else []
+        elif movement.phase == "Completed":
+            taken.append(TakenVolume(claim.name, _method(movement), _size(movement)))
+        elif movement.phase in _ENDED:
+            left_out.append(LeftOutVolume(claim.name, _failure(movement)))
+        else:
+            moving.append(claim.name)
+    unknown = "its data movements have not ended" if moving else ""
+    if rest and _all_are_snapshots(count):
+        taken += [TakenVolume(name, VolumeMethod.SNAPSHOT, is_by_count=True) for name in rest]
+        rest = []
+    elif rest and has_movements and not (count.attempted or count.operations):
+        left_out += [LeftOutVolume(name, NO_DATA_OF_IT) for name in rest]
+        rest = []
+    elif rest:
+        unknown = _why_open(count, has_movements=has_movements)
+    return VolumeEvidence(
+        tuple(sorted(taken, key=lambda one: one.name)),
+        tuple(sorted(left_out, key=lambda one: one.name)),
+        tuple(sorted((*rest, *moving))),
+        tuple(newer),
+        unknown,
+    )
+
+
+def _all_are_snapshots(count: SnapshotCount) -> bool:
+    return count.attempted > 0 and count.attempted == count.completed == count.open and not count.has_others
+
+
+def _why_open(count: SnapshotCount, *, has_movements: bool) -> str:
+    if not has_movements:
+        return "its PodVolumeBackups and DataUploads were not read"
+    if not count.attempted:
+        return "its volumes were moved by operations that have no object here"
+    snapshots = humanize.count(count.attempted, "snapshot")
+    made = "" if count.completed == count.attempted else f", {count.attempted - count.completed} failed"
+    if count.open is None:
+        return f"it has {snapshots}{made}, and not all claims of its namespaces were read"
+    if count.has_others:
+        return f"it has {snapshots}{made}, perhaps of volumes of other namespaces: its volume info tells of which"
+    return f"it has {snapshots}{made} for {humanize.count(count.open, 'volume')}: its volume info tells of which"
+
+
+def _is_newer(claim: PersistentVolumeClaim, started: datetime | None) -> bool:
+    return claim.created is not None and started is not None and claim.created > started
+
+
+def _is_of_another(movement: DataMovement, claim: PersistentVolumeClaim) -> bool:
+    """True if the data is that of an earlier claim of this name."""
+    uid = movement.label(_CLAIM_UID)
+    return bool(uid and claim.metadata.uid) and uid != claim.metadata.uid
+
+
+def _method(movement: DataMovement) -> VolumeMethod:
+    return VolumeMethod.DATA_MOVER if isinstance(movement, DataUpload) else VolumeMethod.FILE_SYSTEM
+
+
+def _size(movement: DataMovement) -> int:
+    """An empty volume has none, and reports none."""
+    return movement.status.progress.total_bytes or movement.status.progress.bytes_done
+
+
+def _failure(movement: DataMovement) -> str:
+    what = "data movement" if isinstance(movement, DataUpload) else "file copy"
+    message = f": {movement.status.message}" if movement.status.message else ""
+    return f"its {what} is {movement.phase}{message}"
