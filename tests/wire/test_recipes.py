@@ -141,6 +141,21 @@ _EDITS = (
         "_COLUMNS: tuple[Column[StorageRow], ...] = (\n",
         '{}    plain("letters", "LETTERS", lambda place: str(len(place.resource.name))),\n',
     ),
+    (
+        "core/foretop_core/rules/facts/storage_facts.py",
+        "    @property\n    def running(self) -> int:\n",
+        "    @property\n    def letters(self) -> int:\n        return len(self.place.name)\n\n{}",
+    ),
+    (
+        "core/foretop_core/tables/resources/storage.py",
+        '        "runningBackups": facts.running,\n',
+        '{}        "letters": facts.letters,\n',
+    ),
+    (
+        "tui/foretop/panes/storage_pane.py",
+        '    running = f", {facts.running:,} being written" if facts.running else ""\n',
+        '    said.append(paragraph(f"{facts.letters} in its name", label="Letters"))\n{}',
+    ),
     ("core/foretop_core/rules/triage/rules.py", "    cron_dialects,\n", "    by_recipe,\n{}"),
     ("core/foretop_core/rules/triage/rules.py", "RULES: tuple[Rule, ...] = (\n", "{}    by_recipe.by_recipe,\n"),
     ("core/foretop_core/pages.py", "_RECORDS = (\n", _PAGE),
@@ -164,6 +179,8 @@ _EDITS = (
     ("core/foretop_core/rules/cron_dialects/readings.py", "_SKIPPED = {\n", '{}    Dialect.NEXT: "",\n'),
 )
 _ASKED = {
+    "field": ("get", "storage", "-o", "json"),
+    "field in words": ("describe", "bsl", "offsite"),
     "column": ("get", "storage", "-o", "wide"),
     "finding": ("report",),
     "action": ("backup", "label", "ended", "--yes"),
@@ -228,6 +245,11 @@ def told(copy: Copy) -> Told:
         assert done.returncode == 0, done.stderr
         labelled = box.storage.get(box.storage.kind("Backup"), "velero", "ended")["metadata"].get("labels", {})
     return {**msgspec.json.decode(done.stdout, type=dict[str, tuple[int, str]]), "labels": (0, str(labelled))}
+
+
+def test_a_field_is_a_property_of_the_facts_that_item_and_pane_read(told: Told) -> None:
+    assert '"letters": 7' in told["field"][1], told["field"][1]
+    assert re.search(r"Letters +7 in its name", told["field in words"][1]), told["field in words"][1]
 
 
 def test_a_column_is_an_entry_among_the_columns(told: Told) -> None:
