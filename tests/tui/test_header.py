@@ -42,9 +42,22 @@ def header(source: FilledSource, cells: int = SMALL[0], options: DisplayOptions 
 async def test_a_silent_velero_is_not_live() -> None:
     async with screen(FilledSource(calm())) as shown:
         assert "API ●  Velero ●  " in shown.status
+        for _ in range(4):
+            shown.source.manual.advance(timedelta(minutes=3))
+            await shown.tick()
+        assert "API ●  Velero ✗ silent 12m" in shown.status
+
+
+async def test_a_clock_that_jumps_does_not_silence_velero() -> None:
+    """A machine that slept: nothing can have been read meanwhile."""
+    async with screen(FilledSource(calm())) as shown:
         shown.source.manual.advance(timedelta(minutes=12))
         await shown.tick()
-        assert "API ●  Velero ✗ silent 12m" in shown.status
+        assert "API ●  Velero ●  " in shown.status
+        for _ in range(2):
+            shown.source.manual.advance(timedelta(minutes=2))
+            await shown.tick()
+        assert "API ●  Velero ✗ silent 16m" in shown.status
 
 
 async def test_where_velero_is_not_installed_the_header_says_so() -> None:

@@ -289,6 +289,8 @@ class DashboardState:
 
     def judge(self, *, at_once: bool = False) -> None:
         """Looks for what is wrong, where something changed or time has passed."""
+        for context in self.contexts:
+            self.store.look(context, self.clock(context))
         if self._gathered != self._log.revision:
             self._gather()
         began = self._ticks()

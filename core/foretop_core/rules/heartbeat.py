@@ -112,6 +112,8 @@ class Heartbeat(msgspec.Struct, frozen=True):
     """The checks before `pulse`, which count where that one lies in the future."""
     started: LifeSign | None = None
     """The start of its pod, where pods are watched: it lived then, and has done nothing by it."""
+    heard: datetime | None = None
+    """When a check was last seen to come in, or the clock jumped: by the clock that silence is measured with."""
 
     def checked(self, now: datetime) -> datetime | None:
         """The newest check of a storage location; a time in the future says nothing."""
@@ -126,8 +128,12 @@ class Heartbeat(msgspec.Struct, frozen=True):
         checked = self.checked(now)
         if checked is None or self.period is None:
             return None
+        patience = SILENT_PERIODS * self.period
+        if self.heard is not None and timedelta() <= now - self.heard <= patience:
+            # What has been read since then cannot show that nothing came for so long.
+            return None
         silence = now - checked
-        return silence if silence > SILENT_PERIODS * self.period else None
+        return silence if silence > patience else None
 
     def silence(self, now: datetime) -> Text:
         """Why nobody can tell what this server will do next; "" where it has a pulse, or none is to be expected."""
@@ -213,6 +219,7 @@ def heartbeat(
     has_waiting: bool = False,
     is_down: bool = False,
     started: LifeSign | None = None,
+    heard: datetime | None = None,
 ) -> Heartbeat:
     """The signs of life of one server (one namespace of one context), with the `second` of its beat."""
     watched = [(location, period) for location in locations if (period := _period(location)) is not None]
@@ -228,6 +235,7 @@ def heartbeat(
         is_down=is_down,
         checks=tuple(signs[1:]),
         started=started,
+        heard=heard,
     )
 
 

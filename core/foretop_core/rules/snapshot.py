@@ -122,6 +122,10 @@ class ObservedChanges(msgspec.Struct, frozen=True):
     syncs_off_beat: frozenset[datetime] = frozenset()
     """The last syncs of storage locations that came at another second of the minute than the ones before."""
     free_slot_since: Mapping[str, datetime] = msgspec.field(default_factory=dict)
+    checks_seen: Mapping[str, datetime] = msgspec.field(default_factory=dict)
+    """By namespace, when a check of its storage last came in, by the clock of the cluster as it was known then."""
+    clock_jumped: datetime | None = None
+    """When that clock last moved by more than passes between two looks, as it says since."""
 
 
 class KeptIndexes(msgspec.Struct, frozen=True):
@@ -427,6 +431,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
                 has_waiting=any(run.phase in WAITING for run in self.open_backups.get(namespace, ())),
                 is_down=self.server(namespace).is_down,
                 started=self._pod_start(namespace),
+                heard=max(filter(None, (self.seen.checks_seen.get(namespace), self.seen.clock_jumped)), default=None),
             )
         return known
 

@@ -18,7 +18,7 @@ from foretop_core.models import (
     Schedule,
 )
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rules.heartbeat import PERIOD, SERVER_WRITES, LifeSign, signs_in
+from foretop_core.rules.heartbeat import PERIOD, SERVER_WRITES, SILENT_PERIODS, LifeSign, signs_in
 from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.rules.snapshot import ObservedChanges, PhaseChange, VeleroInfo
 
@@ -353,6 +353,21 @@ class Observations:
         self._slots = SlotTracker()
         self._beats = BeatTracker()
         self._activity = ActivityTracker()
+        self._checks: dict[tuple[str, str], datetime] = {}
+        self._looks: dict[str, datetime] = {}
+        self._jumps: dict[str, datetime] = {}
+
+    def look(self, context: str, now: datetime) -> bool:
+        """Take a look at a cluster in; True where its clock has jumped since the last one.
+
+        A machine that slept, or a correction: what has come in before is old by a clock that it was not measured with.
+        """
+        last = self._looks.get(context)
+        self._looks[context] = now
+        if last is None or abs(now - last) <= SILENT_PERIODS * PERIOD:
+            return False
+        self._jumps[context] = now
+        return True
 
     def note(
         self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime, *, listed: bool
@@ -362,6 +377,8 @@ class Observations:
         self._slots.note(key, before, after, at)
         self._beats.note(key, before, after)
         self._activity.note(key, before, after, at, listed=listed)
+        if not listed and _checks_of(before) != _checks_of(after) != ():
+            self._checks[key.context, key.namespace] = at
 
     def of(self, context: str, servers: Mapping[str, VeleroInfo]) -> ObservedChanges:
         """The changes of one cluster as the rules read them."""
@@ -381,7 +398,16 @@ class Observations:
             worked=self._activity.worked(context),
             syncs_off_beat=self._beats.off_beat(context),
             free_slot_since=self._slots.free_since(context, lambda namespace: _slots(servers.get(namespace))),
+            checks_seen={where[1]: at for where, at in self._checks.items() if where[0] == context},
+            clock_jumped=self._jumps.get(context),
         )
+
+
+def _checks_of(item: Resource | None) -> tuple[datetime | None, ...]:
+    """The times that a check of a storage location moves; none of any other object."""
+    if not isinstance(item, BackupStorageLocation):
+        return ()
+    return item.status.last_validation_time, item.status.last_synced_time
 
 
 def _slots(server: VeleroInfo | None) -> int:

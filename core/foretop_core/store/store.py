@@ -242,6 +242,11 @@ class Store:
         live = KeptIndexes(lookups, self._protection.of, lambda: self.revision(context) == revision)
         return replace(made, live=live, node_limits=self._node_limits.get(context, {}))
 
+    def look(self, context: str, now: datetime) -> None:
+        """Called again and again while somebody looks: a clock that jumps meanwhile starts judgements of time anew."""
+        if self._observed.look(context, now):
+            self._revisions[context] += 1
+
     def note_node_limits(self, context: str, namespace: str, found: NodeAgentLimits) -> None:
         """Takes in how many volumes the node agents of a server move at once."""
         known = self._node_limits.get(context, {})

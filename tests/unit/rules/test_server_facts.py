@@ -6,13 +6,20 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foretop.commands.report import server_items
 from foretop_core.models import Pod, from_builtins
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerPod, ServerState, server_facts
+from foretop_core.rules.facts.storage_facts import StorageFacts
 from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS
 from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ObservedChanges
+from foretop_core.rules.triage import Thresholds
+from foretop_core.rules.triage.servers import silent_servers
+from foretop_core.store.change_history import Observations
 from tests.objects import NOW, at, backup, location, schedule
 
 
@@ -69,3 +76,35 @@ def test_json_has_the_pod() -> None:
     assert item["pod"] == {"name": "velero-7d9f", "ready": True, "restarts": 1, "started": "2026-11-15T02:39:30Z"}
     (without,) = server_items(assemble([location()]), NOW)
     assert without["pod"] is None
+
+
+def _seen(*looks: str, checks: tuple[str, ...] = ()) -> ObservedChanges:
+    """The observations of one who looked at these times, and saw a check of the storage come in at those."""
+    observed, key = Observations(), ObjectRef("", "BackupStorageLocation", "velero", "default")
+    before = location(checked="01:00:00", synced="")
+    for number, moment in enumerate(checks):
+        after = location(checked=f"02:0{number}:00", synced="")
+        observed.note(key, before, after, at(moment), listed=False)
+        before = after
+    for look in looks:
+        observed.look("", at(look))
+    return observed.of("", {})
+
+
+@pytest.mark.parametrize(
+    ("seen", "is_silent"),
+    [
+        pytest.param(_seen("02:41:05", "02:41:06"), True, id="nothing came"),
+        pytest.param(_seen("02:36:00", "02:39:00", "02:41:06"), True, id="it looked seldom"),
+        pytest.param(_seen("02:31:00", "02:41:00"), False, id="the machine slept"),
+        pytest.param(_seen("03:31:00", "02:41:00"), False, id="the clock was set back"),
+        pytest.param(_seen("02:31:00", "02:37:00", "02:39:00"), True, id="three minutes since"),
+        pytest.param(_seen(checks=("02:38:30",)), False, id="checks come in with times of another clock"),
+        pytest.param(_seen(checks=("02:38:00",)), True, id="they have ceased"),
+    ],
+)
+def test_silence_needs_data_that_was_read_after_it(seen: ObservedChanges, is_silent: bool) -> None:
+    snapshot = replace(assemble([location(checked="02:30:00", synced="02:30:00")]), seen=seen)
+    assert [one.code for one in silent_servers(snapshot, NOW, Thresholds())] == ["velero-no-pulse"] * is_silent
+    facts = StorageFacts(snapshot.storage[0], NOW, replace(snapshot, seen=replace(seen, checks_seen={})))
+    assert (facts.unchecked is None) is (seen.clock_jumped is not None and NOW - seen.clock_jumped < 3 * PERIOD)

@@ -13,7 +13,7 @@ import msgspec
 
 from foretop_core.models import Backup, BackupStorageLocation
 from foretop_core.models.velero import BackupStorageLocationSpec
-from foretop_core.rules.heartbeat import PERIOD, unchecked_for
+from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, unchecked_for
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.protection.copies import is_copy
@@ -119,7 +119,15 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
     @property
     def unchecked(self) -> timedelta | None:
         """How long ago Velero last looked whether it is available, where it should have looked again."""
-        return unchecked_for(self.place, self.now) if self.place.phase == "Available" else None
+        if self.place.phase != "Available" or self._has_jumped:
+            return None
+        return unchecked_for(self.place, self.now)
+
+    @property
+    def _has_jumped(self) -> bool:
+        """True if the clock jumped so lately that no check may have come in since: what came before is old by it."""
+        jumped = self.snapshot.seen.clock_jumped
+        return jumped is not None and timedelta() <= self.now - jumped <= SILENT_PERIODS * PERIOD
 
     @property
     def sync_period(self) -> timedelta:
@@ -132,7 +140,7 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
         """How long ago Velero last read its bucket, where that is too long."""
         place, period = self.place, self.sync_period
         synced = place.status.last_synced_time or place.created
-        if not period or place.phase != "Available" or synced is None:
+        if not period or place.phase != "Available" or synced is None or self._has_jumped:
             return None
         silence = self.now - synced
         return silence if silence > self.most_periods * max(period, PERIOD) else None
