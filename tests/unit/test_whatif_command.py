@@ -24,6 +24,7 @@ from foretop_core.rules.night.what_if import (
     Slots,
     Stopped,
     Unpause,
+    _rounded,
     read_changes,
     what_if,
 )
@@ -120,13 +121,24 @@ def test_how_many_runs_are_no_longer_lost_is_told(cron: str, told: str) -> None:
 
 def test_how_many_wait_less_is_told_before_each_of_many() -> None:
     names = [f"s{number}" for number in range(6)]
-    runs = [backup(f"{name}-1", created="01:00:00", started="01:00:03", ended="01:20:03", of=name) for name in names]
+    runs = [
+        backup(f"{name}-1", created="01:00:00", started="01:00:03", ended=f"01:2{number}:{7 * number:02}", of=name)
+        for number, name in enumerate(names)
+    ]
     made = [schedule(name, "0 3 * * *", last="01:00:03", template={"includedNamespaces": [name]}) for name in names]
     snapshot = assemble([location(), *runs, *made], given_versions={"": "1.18.3"})
     found = what_if(snapshot, "velero", NOW, [Slots(2)])
     each = [line for line in found.differences if ": waits " in render(line, NOW)]
     assert len(each) == 6, "each course has another first"
     assert found.differences[0] == "Of 6 schedules 6 wait less."
+
+
+@pytest.mark.parametrize(
+    ("minutes", "apart", "told"),
+    [(14.2, 0, "14 minutes"), (14.2, 4, "15 minutes"), (14.2, 20, "15 minutes"), (92, 60, "1 hour and 30 minutes")],
+)
+def test_a_difference_is_told_no_finer_than_the_courses_are_apart(minutes: float, apart: int, told: str) -> None:
+    assert _rounded(timedelta(minutes=-minutes), NOW, NOW + timedelta(minutes=apart)) == told
 
 
 def test_two_slots_let_both_start_at_once_only_where_they_share_no_namespace() -> None:

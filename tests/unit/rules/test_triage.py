@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -848,17 +849,15 @@ def test_schedules_that_collided_today_show_the_next_day() -> None:
 def test_the_next_collision_and_the_most_frequent_one_are_told_beside_a_larger_one() -> None:
     crons = {"a": "0 3-9/2 * * *", "b": "0 3-9/2 * * *", "c": "0 5 * * *", "d": "30 1 * * *", "e": "30 1 * * *"}
     items = [schedule(name, cron, last="01:30:03", created="02:30:00") for name, cron in crons.items()]
-    told = [
-        (render(one.evidence, NOW).partition(" start")[0], [ref.name for ref in one.related])
-        for one in findings(location(), *items)
+    found = only(location(), *items)
+    assert render(found.what, NOW) == "3 sets start together, 03:00Z"
+    assert re.split(r"(?<=[a-z]\.) ", render(found.evidence, NOW)) == [
+        "At 03:00Z 2 schedules start together (at 03:00, 05:00, 07:00 and 09:00 every day): a and b.",
+        "At 05:00Z 3 schedules start together: a, b and c.",
+        "At 16 Nov 01:30Z 2 schedules start together: d and e.",
+        "Velero works on 1 backup at a time, the others wait.",
     ]
-    assert told == [
-        ("At 03:00Z 2 schedules", ["a", "b"]),
-        ("At 05:00Z 3 schedules", ["a", "b", "c"]),
-        ("At 16 Nov 01:30Z 2 schedules", ["d", "e"]),
-    ]
-    assert "every" not in (evidence := render(findings(location(), *items)[1].evidence, NOW))
-    assert "At 05:00Z 3 schedules start together: a, b and c." in evidence
+    assert [ref.name for ref in found.related] == list("abcde")
 
 
 def test_the_count_of_collisions_is_that_of_a_day_and_not_of_what_is_left_of_it() -> None:

@@ -26,6 +26,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 _NOTICED = timedelta(minutes=1)
 """A difference that is smaller is not told."""
+_UNITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 30))
+"""What a difference is rounded to, by how far the courses are apart."""
 _MANY = 3
 """With more schedules that wait otherwise, how many do is told first."""
 NO_DIFFERENCE = "No run starts or ends a minute sooner or later."
@@ -272,7 +274,7 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
             yield sentence(
                 f"{humanize.capitalized(what)} will be done about ",
                 estimate(done),
-                f", {humanize.duration(abs(moved))} {how}.",
+                f", {_rounded(moved, *after.night_end)} {how}.",
             )
 
 
@@ -296,13 +298,23 @@ def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | 
         return
     if more := _longer_wait(was, now):
         how = "longer" if more > timedelta() else "less"
-        yield f"{name}: waits {humanize.duration(abs(more))} {how}."
+        begins = then.start
+        told = _rounded(more, begins.likely, begins.by) if begins is not None else humanize.duration(abs(more))
+        yield f"{name}: waits {told} {how}."
     if first.end is not None and then.end is not None and abs(then.end.likely - first.end.likely) >= _NOTICED:
         moved = then.end.likely - first.end.likely
         how = "sooner" if moved < timedelta() else "later"
         when = estimate(then.end.likely)
         which = "" if len(was.runs) == len(now.runs) else "its first run "
-        yield sentence(f"{name}: {which}ends {humanize.duration(abs(moved))} {how}, about ", when, ".")
+        length = _rounded(moved, then.end.likely, then.end.by)
+        yield sentence(f"{name}: {which}ends {length} {how}, about ", when, ".")
+
+
+def _rounded(moved: timedelta, likely: datetime, by: datetime | None) -> str:
+    """A difference in words, no finer than the courses are apart: seconds of some dozen courses tell nothing."""
+    apart = by - likely if by is not None else timedelta()
+    unit = next((unit for unit in _UNITS if apart < 3 * unit), _UNITS[-1])
+    return humanize.duration(max(unit, round(abs(moved) / unit) * unit))
 
 
 def _longer_wait(was: ScheduleOutlook, now: ScheduleOutlook) -> timedelta | None:

@@ -311,32 +311,32 @@ def _window_ref(snapshot: ClusterSnapshot, window: PauseWindow) -> ObjectRef:
 
 
 def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    """Only where it is known how many backups the server works on at a time."""
+    """One for each server, and only where it is known how many backups that works on at a time."""
     for namespace in snapshot.schedules_by_namespace:
         slots = snapshot.server(namespace).concurrency
         if slots is None:
             continue
-        for crowd in collisions(snapshot, namespace, now, slots, limits.most_collisions):
-            schedules, first = crowd.meeting.schedules, crowd.meeting.minutes[0]
-            names = [schedule.name for schedule in schedules]
-            when = Moment(crowd.following or first, to_the_minute=True)
-            rhythm = f" ({crowd.rhythm})" if crowd.rhythm else ""
-            yield Finding(
-                "schedules-collide",
-                Severity.NOTE,
-                ObjectRef(snapshot.context, QUEUE, namespace, ""),
-                None,
-                sentence(f"{len(names):,} start together, ", when),
-                sentence(
-                    "At ",
-                    when,
-                    f" {len(names):,} schedules start together{rhythm}: {humanize.join(names)}. Velero works on "
-                    f"{humanize.count(slots, 'backup')} at a time, the others wait.",
-                ),
-                sentence("Give them different minutes, or raise --concurrent-backups: try it", WHAT_IF, "."),
-                tuple(snapshot.ref(schedule) for schedule in schedules),
-                f"{first:%H:%M}",
-            )
+        crowds = collisions(snapshot, namespace, now, slots, limits.most_collisions)
+        if not crowds:
+            continue
+        following = [Moment(crowd.following or crowd.meeting.minutes[0], to_the_minute=True) for crowd in crowds]
+        sets = f"{len(crowds)} sets" if len(crowds) > 1 else f"{crowds[0].meeting.size:,}"
+        evidence: list[Text] = []
+        for crowd, when in zip(crowds, following, strict=True):
+            schedules, rhythm = crowd.meeting.schedules, f" ({crowd.rhythm})" if crowd.rhythm else ""
+            names = humanize.join([schedule.name for schedule in schedules])
+            evidence.append(sentence("At ", when, f" {len(schedules):,} schedules start together{rhythm}: {names}. "))
+        yield Finding(
+            "schedules-collide",
+            Severity.NOTE,
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
+            None,
+            sentence(f"{sets} start together, ", following[0]),
+            sentence(*evidence, f"Velero works on {humanize.count(slots, 'backup')} at a time, the others wait."),
+            sentence("Give them different minutes, or raise --concurrent-backups: try it", WHAT_IF, "."),
+            tuple(dict.fromkeys(snapshot.ref(one) for crowd in crowds for one in crowd.meeting.schedules)),
+            f"{min(crowd.meeting.minutes[0] for crowd in crowds):%H:%M}",
+        )
 
 
 def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
