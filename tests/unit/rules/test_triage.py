@@ -854,7 +854,7 @@ def test_the_next_collision_and_the_most_frequent_one_are_told_beside_a_larger_o
     assert re.split(r"(?<=[a-z]\.) ", render(found.evidence, NOW)) == [
         "At 03:00Z 2 schedules start together (at 03:00, 05:00, 07:00 and 09:00 every day): a and b.",
         "At 05:00Z 3 schedules start together: a, b and c.",
-        "At 16 Nov 01:30Z 2 schedules start together: d and e.",
+        "At 16 Nov 01:30Z 2 schedules start together (at 01:30 every day): d and e.",
         "Velero works on 1 backup at a time, the others wait.",
     ]
     assert [ref.name for ref in found.related] == list("abcde")
