@@ -198,6 +198,20 @@ class PersistentVolumeClaim(Resource, frozen=True):
         return bool(self.spec.volume_name) and self.phase != "Pending"
 
 
+class VolumeSpec(Wire, frozen=True):
+    """The source of a volume is the one of these fields that it has; of most kinds nothing is read."""
+
+    claim_ref: ObjectReference = ObjectReference()
+    host_path: Mapping[str, Any] | None = None
+    nfs: Mapping[str, Any] | None = None
+    local: Mapping[str, Any] | None = None
+    csi: Mapping[str, Any] | None = None
+
+
+class PersistentVolume(Resource, frozen=True):
+    spec: VolumeSpec = VolumeSpec()
+
+
 class NamespaceStatus(Wire, frozen=True):
     phase: str = ""
 

@@ -128,6 +128,16 @@ NAMESPACE = Kind("Namespace", builtin_kinds.Namespace, "", "v1", "namespaces", (
 CLAIM = Kind(
     "PersistentVolumeClaim", builtin_kinds.PersistentVolumeClaim, "", "v1", "persistentvolumeclaims", ("pvc",), True
 )
+VOLUME = Kind(
+    "PersistentVolume",
+    builtin_kinds.PersistentVolume,
+    "",
+    "v1",
+    "persistentvolumes",
+    ("pv",),
+    True,
+    namespaced=False,
+)
 CONFIG_MAP = Kind("ConfigMap", builtin_kinds.ConfigMap, "", "v1", "configmaps", ("cm",))
 RESOURCE_QUOTA = Kind("ResourceQuota", Resource, "", "v1", "resourcequotas", ("quota",))
 
@@ -160,9 +170,10 @@ KINDS = (
     NAMESPACE,
     CONFIG_MAP,
     CLAIM,
+    VOLUME,
 )
 """The kinds that are watched; download requests are only created and polled."""
-ON_DEMAND = (*MOVEMENTS, POD, CLAIM)
+ON_DEMAND = (*MOVEMENTS, POD, CLAIM, VOLUME)
 """Watched as a whole only while a page shows them; those beside Velero only in the namespaces of its servers."""
 RELEASE_HINTS = frozenset({SERVER_STATUS, DEFINITION})
 """Read only to detect the release of a Velero server; a missing permission for them does no harm."""

@@ -70,6 +70,7 @@ class RestoreSpec(Wire, frozen=True):
     or_label_selectors: tuple[dict[str, Any], ...] = ()
     preserve_node_ports: bool | None = None
     resource_modifier: Mapping[str, Any] = NONE
+    resource_policy: Mapping[str, Any] = NONE
     restore_pvs: bool | None = msgspec.field(default=None, name="restorePVs")
     restore_status: Mapping[str, Any] = NONE
     uploader_config: Mapping[str, Any] = NONE

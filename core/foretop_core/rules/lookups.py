@@ -15,11 +15,12 @@ from foretop_core.models import (
     NonAdmin,
     NonAdminBackup,
     NonAdminRestore,
+    PersistentVolume,
     PersistentVolumeClaim,
     Resource,
     Restore,
 )
-from foretop_core.models.kinds import NAB, NAR
+from foretop_core.models.kinds import NAB, NAR, VOLUME
 from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.indexes import Indexes, day_of
@@ -89,6 +90,11 @@ class Lookups:
 
     def claims_in(self, namespace: str) -> tuple[PersistentVolumeClaim, ...]:
         return in_order(self._indexes.claims_by_namespace.get(self._context, namespace))
+
+    def volume_of(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
+        """None where it was not read."""
+        found = self._get(ObjectRef(self._context, VOLUME.name, "", claim.spec.volume_name))
+        return found if isinstance(found, PersistentVolume) else None
 
     def nonadmin_named(self, namespace: str, name: str) -> tuple[NonAdmin, ...]:
         found = (self._get(ObjectRef(self._context, kind.name, namespace, name)) for kind in (NAB, NAR))

@@ -23,6 +23,7 @@ from foretop_core.models import (
     NonAdminBackup,
     NonAdminBackupStorageLocationRequest,
     NonAdminRestore,
+    PersistentVolume,
     PersistentVolumeClaim,
     Pod,
     PreScaledCronJob,
@@ -49,6 +50,7 @@ from foretop_core.rules.schedule_history import history
 from foretop_core.rules.sentences import Moment, Text, render
 from foretop_core.rules.velero_pods import server_pod, server_started
 from foretop_core.rules.volumes.evidence import (
+    ClaimedVolume,
     SnapshotCount,
     VolumeEvidence,
     VolumesSeen,
@@ -157,6 +159,8 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     """Those of Velero while a page shows them, and the one that crashes while a server is down."""
     claims: tuple[PersistentVolumeClaim, ...] = ()
     """Those of all namespaces while a page shows what is known of their volumes."""
+    volumes: tuple[PersistentVolume, ...] = ()
+    """The volumes of those."""
     volumes_seen: VolumesSeen = VolumesSeen()
     namespaces: tuple[Namespace, ...] | None = None
     """None where they were not seen: nobody can say then which ones lack a backup."""
@@ -220,7 +224,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     def _by_ref(self) -> Mapping[ObjectRef, Resource]:
         runs: tuple[Resource, ...] = (*self.backups, *self.restores, *self.nabs, *self.nars)
         places: tuple[Resource, ...] = (*self.schedules, *self.storage, *self.storage_requests)
-        return {self.ref(item): item for item in (*runs, *places)}
+        return {self.ref(item): item for item in (*runs, *places, *self.volumes)}
 
     def server(self, namespace: str) -> VeleroInfo:
         return self.servers.get(namespace, VeleroInfo())
@@ -357,7 +361,11 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             return VolumeEvidence()
         moved, count = self._moved(backup)
         has_movements = self.volumes_seen.has_movements_of(backup.namespace)
-        return volume_evidence(claims, backup, moved, count, has_movements=has_movements)
+        return volume_evidence(self._with_volume(claims), backup, moved, count, has_movements=has_movements)
+
+    def _with_volume(self, claims: Iterable[PersistentVolumeClaim]) -> Iterator[ClaimedVolume]:
+        lookups = self.lookups
+        return (ClaimedVolume(claim, lookups.volume_of(claim)) for claim in claims)
 
     def _why_no_claims(self, namespace: str) -> str:
         if namespace in self.volumes_seen.unreadable_in:
@@ -375,7 +383,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             is_whole = "" in self.volumes_seen.claims_in if where is None else all(map(self._has_claims, where))
             mine = (claim for claim in self.claims if claim.namespace in taken)
             is_whole = is_whole and taken.isdisjoint(self.volumes_seen.unreadable_in)
-            found = open_volumes(mine, moved, backup) if is_whole else None
+            found = open_volumes(self._with_volume(mine), moved, backup) if is_whole else None
             self._moved_by_backup[key] = moved, snapshot_count(backup, found)
         return self._moved_by_backup[key]
 

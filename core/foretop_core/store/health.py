@@ -21,6 +21,7 @@ from foretop_core.models.kinds import (
     REPOSITORY,
     SCHEDULE,
     STORAGE,
+    VOLUME,
     Kind,
 )
 from foretop_core.rules import humanize
@@ -35,7 +36,7 @@ _GRAVEST_FIRST = (
     WatchState.FORBIDDEN,
 )
 LOST = frozenset({WatchState.STALE, WatchState.SIGNED_OUT})
-_TELLS_MORE = RELEASE_HINTS | {NAMESPACE, CLAIM}
+_TELLS_MORE = RELEASE_HINTS | {NAMESPACE, CLAIM, VOLUME}
 """Who may not read these sees less on one page, which says so."""
 
 
@@ -237,7 +238,7 @@ def _lost_at(watches: list[WatchHealth]) -> datetime | None:
     return max((health.since for health in watches if health.state in LOST), default=None)
 
 
-_NOT_NEEDED = frozenset({CLAIM, CONFIG_MAP, DEPLOYMENT, DPA, EVENT, NAMESPACE, REPOSITORY, *RELEASE_HINTS})
+_NOT_NEEDED = frozenset({CLAIM, CONFIG_MAP, DEPLOYMENT, DPA, EVENT, NAMESPACE, REPOSITORY, VOLUME, *RELEASE_HINTS})
 _WITHOUT_THEM_NO_VELERO = frozenset({SCHEDULE, BACKUP, STORAGE})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from foretop_core.models import (
     BackupStorageLocation,
     DataMovement,
     DataUpload,
+    PersistentVolume,
     PodVolumeBackup,
     Resource,
     from_builtins,
@@ -223,6 +225,45 @@ def test_snapshots_of_volumes_that_no_claim_of_it_leads_to_prove_nothing() -> No
     found = facts(*objects, _DATA, _LOGS, _MOVED_ELSEWHERE, replace(made, status=native))
     assert (found.word, found.volumes.count_text) == ("not known", "?/2")
     assert found.why.endswith("perhaps of volumes of other namespaces: its volume info tells of which")
+
+
+def _volume(name: str, **source: Any) -> Resource:
+    spec = {"claimRef": {"namespace": "team", "name": name}, **source}
+    return from_builtins(PersistentVolume, {"metadata": {"name": f"pv-{name}"}, "spec": spec})
+
+
+@pytest.mark.parametrize(
+    ("volume", "spec", "why"),
+    [
+        ({"nfs": {"server": "s"}}, {}, "no snapshot location knows NFS volumes, and no file copy of it was made"),
+        (
+            {"hostPath": {"path": "/"}},
+            {},
+            "no snapshot location knows hostPath volumes, and no file copy of it was made",
+        ),
+        (
+            {"awsElasticBlockStore": {}},
+            {"includeClusterResources": False},
+            "its PersistentVolume is not in the backup, and no file copy of it was made",
+        ),
+        (
+            {"awsElasticBlockStore": {}},
+            {"snapshotVolumes": False},
+            "its backup takes no snapshots, and no file copy of it was made",
+        ),
+    ],
+)
+def test_a_volume_that_no_snapshot_can_be_of_is_not_counted_among_them(
+    volume: dict[str, Any], spec: dict[str, Any], why: str
+) -> None:
+    """The one snapshot that was made is that of the other volume."""
+    made = _with_snapshots(copy("one", "team", **spec), 1, 1)
+    objects = [one for one in _COVERED if one is not CLAIMS_READ]
+    found = facts(*objects, _DATA, _LOGS, _volume("logs", **volume), _MOVED_ELSEWHERE, made)
+    told = {one.name: one.why for one in found.volumes.left_out}
+    assert told["logs"] == why
+    if "snapshotVolumes" not in spec:
+        assert (found.word, [one.name for one in found.volumes.taken]) == ("volumes missing", ["data"])
 
 
 def test_without_a_look_at_claims_or_movements_nothing_is_called_protected() -> None:

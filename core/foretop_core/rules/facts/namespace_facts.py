@@ -14,7 +14,7 @@ from functools import cached_property
 import msgspec
 
 from foretop_core.cron import CronSchedule
-from foretop_core.models import Backup, DataMovement, PersistentVolumeClaim, Resource, Schedule
+from foretop_core.models import Backup, DataMovement, PersistentVolume, PersistentVolumeClaim, Resource, Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.pauses import pause_info
@@ -330,8 +330,9 @@ def copied_volumes(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Volum
 
 
 def namespaces_of_volume(*states: Resource | None) -> set[str]:
-    """The namespaces of a claim or data movement, as it was and as it is."""
+    """The namespaces of a claim, its volume or its data movement, as it was and as it is."""
     found = {claim_of(item)[0] for item in states if isinstance(item, DataMovement)}
+    found |= {item.spec.claim_ref.namespace for item in states if isinstance(item, PersistentVolume)}
     return found | {item.namespace for item in states if isinstance(item, PersistentVolumeClaim)}
 
 

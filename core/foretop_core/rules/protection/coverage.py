@@ -212,6 +212,14 @@ def volume_method(spec: BackupSpec) -> VolumeMethod:
     return VolumeMethod.NOT_KNOWN
 
 
+def leaves_out_volumes(spec: BackupSpec) -> bool:
+    """True if no PersistentVolume comes along, by its lists alone; snapshots of plugins are made of those."""
+    if spec.include_cluster_resources is False:
+        return True
+    excluded = {name.partition(".")[0] for name in (*spec.excluded_resources, *spec.excluded_cluster_scoped_resources)}
+    return not excluded.isdisjoint({*_VOLUMES, _EVERYTHING})
+
+
 def takes_volumes_of_others(spec: BackupSpec) -> bool:
     """True if PersistentVolumes come along that no claim of its namespaces leads to."""
     names = {name.partition(".")[0] for name in spec.included_cluster_scoped_resources}

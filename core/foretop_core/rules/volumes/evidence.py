@@ -11,11 +11,25 @@ from datetime import datetime
 
 import msgspec
 
-from foretop_core.models import Backup, DataMovement, DataUpload, PersistentVolumeClaim, PodVolumeBackup
+from foretop_core.models import (
+    Backup,
+    BackupSpec,
+    DataMovement,
+    DataUpload,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    PodVolumeBackup,
+)
 from foretop_core.rules import humanize
-from foretop_core.rules.protection.coverage import VolumeMethod, takes_volumes_of_others
+from foretop_core.rules.protection.coverage import (
+    VolumeMethod,
+    leaves_out_volumes,
+    resource_policy,
+    takes_volumes_of_others,
+)
 
 _CLAIM_NAME = "velero.io/pvc-name"
+_EXCLUDED = "velero.io/exclude-from-backup"
 _CLAIM_UID = "velero.io/pvc-uid"
 _ENDED = frozenset({"Completed", "Failed", "Canceled"})
 NO_DATA_OF_IT = "no snapshot and no file copy of it was made"
@@ -81,6 +95,12 @@ class VolumeEvidence(msgspec.Struct, frozen=True):
         return None if not sizes or self.open or self.unknown or None in sizes else sum(filter(None, sizes))
 
 
+class ClaimedVolume(msgspec.Struct, frozen=True):
+    claim: PersistentVolumeClaim
+    volume: PersistentVolume | None
+    """None where it was not read."""
+
+
 class SnapshotCount(msgspec.Struct, frozen=True):
     """The snapshots of a backup, beside how many of the volumes of all its namespaces nothing else proves."""
 
@@ -107,13 +127,32 @@ def snapshot_count(backup: Backup, open_volumes: int | None) -> SnapshotCount:
 
 
 def open_volumes(
-    claims: Iterable[PersistentVolumeClaim], moved: Mapping[tuple[str, str], DataMovement], backup: Backup
+    claimed: Iterable[ClaimedVolume], moved: Mapping[tuple[str, str], DataMovement], backup: Backup
 ) -> int:
     """How many of these volumes a backup could hold as snapshots only."""
     return sum(
-        claim.has_volume and not _is_newer(claim, backup.started) and (claim.namespace, claim.name) not in moved
-        for claim in claims
+        one.claim.has_volume
+        and not _is_newer(one.claim, backup.started)
+        and (one.claim.namespace, one.claim.name) not in moved
+        and not no_snapshot(backup.spec, one)
+        for one in claimed
     )
+
+
+def no_snapshot(spec: BackupSpec, claimed: ClaimedVolume) -> str:
+    """Why Velero makes no snapshot of a volume, whatever its plugins are; "" where it may make one."""
+    if claimed.claim.label(_EXCLUDED) == "true":
+        return f"its claim has the label {_EXCLUDED}"
+    if spec.snapshot_volumes is False and not resource_policy(spec):
+        return "its backup takes no snapshots, and no file copy of it was made"
+    source = claimed.volume.spec if claimed.volume is not None else None
+    if source is None:
+        return ""
+    if leaves_out_volumes(spec) and source.csi is None:
+        return "its PersistentVolume is not in the backup, and no file copy of it was made"
+    kinds = (("hostPath", source.host_path), ("NFS", source.nfs), ("local", source.local))
+    kind = next((name for name, value in kinds if value is not None), "")
+    return f"no snapshot location knows {kind} volumes, and no file copy of it was made" if kind else ""
 
 
 def moved_volumes(movements: Iterable[DataMovement]) -> dict[tuple[str, str], DataMovement]:
@@ -135,25 +174,31 @@ def claim_of(movement: DataMovement) -> tuple[str, str]:
 
 
 def volume_evidence(
-    claims: Iterable[PersistentVolumeClaim],
+    claimed: Iterable[ClaimedVolume],
     backup: Backup,
     moved: Mapping[tuple[str, str], DataMovement],
     count: SnapshotCount,
     *,
     has_movements: bool,
 ) -> VolumeEvidence:
-    """The evidence for the volumes of one namespace, whose claims these are."""
+    """The evidence for the volumes of one namespace."""
     taken: list[TakenVolume] = []
     left_out: list[LeftOutVolume] = []
     rest: list[str] = []
+    """Those that a snapshot may have, if anything."""
     moving: list[str] = []
     newer: list[str] = []
-    for claim in sorted(claims, key=lambda one: one.name):
+    for one in sorted(claimed, key=lambda one: one.claim.name):
+        claim = one.claim
         movement = moved.get((claim.namespace, claim.name))
         if _is_newer(claim, backup.started) or (movement is not None and _is_of_another(movement, claim)):
             newer.append(claim.name)
+        elif movement is None and not claim.has_volume:
+            continue
+        elif movement is None and has_movements and (why := no_snapshot(backup.spec, one)):
+            left_out.append(LeftOutVolume(claim.name, why))
         elif movement is None:
-            rest += [claim.name] if claim.has_volume else []
+            rest.append(claim.name)
         elif movement.phase == "Completed":
             taken.append(TakenVolume(claim.name, _method(movement), _size(movement)))
         elif movement.phase in _ENDED:

@@ -19,6 +19,7 @@ from foretop_core.models.kinds import (
     SCHEDULE,
     STORAGE,
     VERSION_KINDS,
+    VOLUME,
 )
 from foretop_core.models.wire import Metadata, ObjectRef
 from foretop_core.rules import humanize
@@ -101,6 +102,7 @@ class ProtectionView(View[ProtectionRow]):
             CLAIM.name,
             POD_VOLUME_BACKUP.name,
             DATA_UPLOAD.name,
+            VOLUME.name,
             *VERSION_KINDS,
         }
     )
@@ -266,7 +268,7 @@ class ProtectionView(View[ProtectionRow]):
         return self._indexes[context]
 
 
-_OF_VOLUMES = frozenset({CLAIM.name, POD_VOLUME_BACKUP.name, DATA_UPLOAD.name})
+_OF_VOLUMES = frozenset({CLAIM.name, VOLUME.name, POD_VOLUME_BACKUP.name, DATA_UPLOAD.name})
 
 
 def _readable(item: Resource | None) -> Resource | None:
