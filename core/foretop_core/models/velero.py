@@ -16,6 +16,8 @@ RESTORE_LABEL = "velero.io/restore-name"
 STORAGE_LABEL = "velero.io/storage-location"
 DRILL_LABEL = "foretop.io/drill"
 """On everything that a drill makes, with the id of the drill."""
+EXCLUDE_LABEL = "velero.io/exclude-from-backup"
+"""With the value `true` on any object: no backup takes it; on a namespace, nothing in it."""
 GC_FAILURE_LABEL = "velero.io/gc-failure"
 
 

@@ -320,6 +320,29 @@ def test_a_paused_schedule_takes_no_promise_from_one_that_runs() -> None:
     assert state("shop", SHOP, schedule("whole", "shop"), part, copy("one", "shop", age=5 * _HOUR)) == "protected"
 
 
+def test_a_namespace_that_its_label_excludes_is_in_no_backup() -> None:
+    """And a template that names it has it in both lists: Velero refuses it for all of its namespaces."""
+    hidden = from_builtins(
+        Namespace, {"metadata": {"name": "hidden", "labels": {"velero.io/exclude-from-backup": "true"}}}
+    )
+    everything = schedule("everything")
+    assert state("hidden", SHOP, hidden, everything, copy("one")) == "not covered"
+    assert state("shop", SHOP, hidden, everything, copy("one")) == "protected"
+    named = schedule("named", "shop", "hidden")
+    assert covered_by(row("shop", SHOP, hidden, named)) == "named (refused)"
+    index = protection_index(assemble((SHOP, hidden, named)))
+    assert index.apply(hidden, namespace("hidden")) >= {"shop", "hidden"}
+    assert covered_by(index.row("shop") or row("shop", SHOP)) == "named"
+
+
+def test_copies_under_a_resource_policy_are_told_apart_from_those_without() -> None:
+    policy = {"kind": "configmap", "name": "gold"}
+    found = row("shop", SHOP, copy("whole", "shop", age=2 * _DAY), copy("cut", "shop", resourcePolicy=policy))
+    assert (found.copies.good, found.copies.partial) == (1, 1)
+    assert found.copies.newest is not None
+    assert found.copies.newest.name == "whole"
+
+
 def test_a_schedule_that_velero_refuses_does_not_count_as_cover() -> None:
     found = findings(SHOP, BROKEN)["shop"]
     assert (found.code, found.what) == ("namespace-uncovered", "only a refused schedule takes it")

@@ -13,7 +13,7 @@ from foretop_core.models import Backup, BackupSpec, NonAdminBackup
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR, Metadata, Time
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.phases import USABLE
-from foretop_core.rules.protection.coverage import Coverage, Extent, NamespaceFilter
+from foretop_core.rules.protection.coverage import Coverage, Extent, NamespaceFilter, resource_policy
 from foretop_core.rules.schedule_history import began
 
 DRILLED = f"{ANNOTATIONS}drilled"
@@ -242,5 +242,6 @@ def _content_key(spec: BackupSpec) -> Hashable:
         spec.included_cluster_scoped_resources,
         spec.excluded_cluster_scoped_resources,
         spec.include_cluster_resources,
+        resource_policy(spec),
         selectors,
     )

@@ -7,6 +7,8 @@ from collections.abc import Callable, Hashable, Iterable
 from datetime import datetime
 from typing import Protocol, TypeAlias, TypeVar
 
+from msgspec import structs
+
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import (
     Backup,
@@ -19,7 +21,7 @@ from foretop_core.models import (
     Restore,
     Schedule,
 )
-from foretop_core.models.velero import DRILL_LABEL
+from foretop_core.models.velero import DRILL_LABEL, EXCLUDE_LABEL
 from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.forecast import invalid, next_run
 from foretop_core.rules.phases import USABLE
@@ -42,6 +44,7 @@ from foretop_core.rules.protection.filter_uses import FilterUses
 from foretop_core.rules.protection.namespace_protection import (
     NamespaceCover,
     NamespaceProtection,
+    SharedProtection,
     best_method,
     parted,
     widest,
@@ -53,6 +56,7 @@ _Name: TypeAlias = tuple[str, str]
 _Touched: TypeAlias = list[Iterable[str]]
 """Lists of namespaces, put together only where somebody asks for them: a backup may take them all."""
 _ALL = ("*",)
+_NAMESPACE_LABELS = frozenset({DRILL_LABEL, EXCLUDE_LABEL})
 
 
 class ProtectionIndex:
@@ -80,6 +84,8 @@ class ProtectionIndex:
         self._restored: dict[_Name, NamespaceFilter] = {}
         self._labelled: dict[str, str] = {}
         """The namespaces with the label of a drill, each with its id."""
+        self._excluded: set[str] = set()
+        """The namespaces with the label by which every backup leaves them out."""
         self._drilled_into: Counter[tuple[str, str]] = Counter()
         """By the id of a drill and a namespace, how many restores of that drill go into it."""
 
@@ -94,7 +100,7 @@ class ProtectionIndex:
         return self._rows[namespace]
 
     def _new_row(self, namespace: str) -> NamespaceProtection:
-        shared = self._uses.shared(namespace)
+        shared = self._shared(namespace)
         made, newest = self._nabs.get(namespace, {}), self._newest_nabs.get(namespace)
         copies = shared.copies if shared.copies.total or not made else nab_copies(made.values())
         unusable, reachable, lost = self._unavailable(copies.places), True, NO_COPIES
@@ -130,6 +136,29 @@ class ProtectionIndex:
             is_next_refused,
             shared,
         )
+
+    def _shared(self, namespace: str) -> SharedProtection:
+        """As a label on a namespace makes it: Velero adds its name to what each template excludes."""
+        shared = self._uses.shared(namespace)
+        if not self._excluded:
+            return shared
+        covers = () if namespace in self._excluded else tuple(self._as_refused(cover) for cover in shared.covers)
+        if covers == shared.covers:
+            return shared
+        accepted = [cover for cover in covers if not cover.is_refused]
+        return structs.replace(
+            shared,
+            covers=covers,
+            coverage=widest(cover.coverage for cover in accepted),
+            volumes=best_method(cover.volumes for cover in accepted),
+            is_active=any(cover.is_active for cover in covers),
+        )
+
+    def _as_refused(self, cover: NamespaceCover) -> NamespaceCover:
+        """A template that names one of those has it in both of its lists."""
+        if self._excluded.isdisjoint(cover.schedule.spec.template.included_namespaces):
+            return cover
+        return structs.replace(cover, is_refused=True, is_active=False, next_run=None)
 
     def apply(self, before: Resource | None, after: Resource | None) -> set[str]:
         """The namespaces whose protection may be other than before."""
@@ -350,8 +379,13 @@ class ProtectionIndex:
         self._labelled.pop(name, None)
         if drill and not leaves:
             self._labelled[name] = drill
+        touched: Iterable[str] = (name,)
+        is_excluded = not gone and namespace.label(EXCLUDE_LABEL) == "true"
+        if is_excluded is not (name in self._excluded):
+            (self._excluded.add if is_excluded else self._excluded.discard)(name)
+            touched = (name, *self._uses.names)
         self._exist(name, not (gone or leaves or self._drilled_into[drill, name]))
-        return [(name,)]
+        return [touched]
 
     def _exist(self, name: str, exists: bool) -> None:
         if self._existing is not None:
@@ -492,7 +526,7 @@ class ProtectionSource(Protocol):
 def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
     """The protection of a whole cluster as of one snapshot."""
     known = snapshot.namespaces
-    labelled = [item for item in known or () if item.metadata.labels and item.label(DRILL_LABEL)]
+    labelled = [item for item in known or () if not item.metadata.labels.keys().isdisjoint(_NAMESPACE_LABELS)]
     names = None if known is None else {item.name for item in known}.difference(item.name for item in labelled)
     index = ProtectionIndex(snapshot.dialect, names)
     everything: tuple[Iterable[Resource], ...] = (

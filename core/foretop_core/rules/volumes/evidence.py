@@ -20,6 +20,7 @@ from foretop_core.models import (
     PersistentVolumeClaim,
     PodVolumeBackup,
 )
+from foretop_core.models.velero import EXCLUDE_LABEL
 from foretop_core.rules import humanize
 from foretop_core.rules.protection.coverage import (
     VolumeMethod,
@@ -29,7 +30,6 @@ from foretop_core.rules.protection.coverage import (
 )
 
 _CLAIM_NAME = "velero.io/pvc-name"
-_EXCLUDED = "velero.io/exclude-from-backup"
 _CLAIM_UID = "velero.io/pvc-uid"
 _ENDED = frozenset({"Completed", "Failed", "Canceled"})
 NO_DATA_OF_IT = "no snapshot and no file copy of it was made"
@@ -141,8 +141,8 @@ def open_volumes(
 
 def no_snapshot(spec: BackupSpec, claimed: ClaimedVolume) -> str:
     """Why Velero makes no snapshot of a volume, whatever its plugins are; "" where it may make one."""
-    if claimed.claim.label(_EXCLUDED) == "true":
-        return f"its claim has the label {_EXCLUDED}"
+    if claimed.claim.label(EXCLUDE_LABEL) == "true":
+        return f"its claim has the label {EXCLUDE_LABEL}"
     if spec.snapshot_volumes is False and not resource_policy(spec):
         return "its backup takes no snapshots, and no file copy of it was made"
     source = claimed.volume.spec if claimed.volume is not None else None
