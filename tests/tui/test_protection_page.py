@@ -48,6 +48,19 @@ async def test_each_namespace_says_whether_it_can_be_brought_back(
 
 
 @pytest.mark.sweep
+async def test_the_page_and_the_detail_of_a_namespace_read_claims_and_what_was_made_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("protection", tmp_path, monkeypatch) as at:
+        await command(at, "protection")
+        await at.see("bank", "protected", "2/2", "stateful", "manifests", "0/2")
+        await at.shown.press("slash", *"stateful", "enter")
+        await at.see("Its newest copy has its objects, and the data of none of its volumes.")
+        await at.shown.press("enter")
+        await at.see("ns stateful", "data-0: no snapshot and no file copy of it was made.")
+
+
+@pytest.mark.sweep
 async def test_why_a_schedule_that_takes_it_has_made_no_copy_is_said_at_80_columns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

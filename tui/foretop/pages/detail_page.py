@@ -23,6 +23,7 @@ from foretop.panes.detail_sections import (
     sections_of,
     state_of,
 )
+from foretop.panes.page_records import TABLE_PAGES
 from foretop.panes.results_section import FetchedResults, fetching, keep, status_of, why_no_list
 from foretop.panes.stale_notice import stale_paras
 from foretop.widgets.line_widgets import Divider, FrameLine, StyledLine, TextPane, line_width
@@ -39,15 +40,15 @@ from foretop_core.dashboard.object_fetch import (
 )
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.models.kinds import HAVE_RESULTS, ON_DEMAND
+from foretop_core.models.kinds import HAVE_RESULTS
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
+from foretop_core.pages import PAGE_OF
 from foretop_core.rules.results import Results
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import cut
 
-_ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _WITH_VOLUMES = ("volumes", "describe", "results")
 _LEAST_OF_RUNS = 5
 """So many runs are in sight, however long the text is."""
@@ -142,7 +143,9 @@ class DetailPage(Page, can_focus=True):
         self._draw()
 
     def kinds_on_demand(self) -> frozenset[str]:
-        return frozenset({self.key.kind} if self.key is not None else ()) & _ON_DEMAND
+        """Those of the page that shows such objects: its pane stands here too."""
+        home = TABLE_PAGES.get(PAGE_OF.get(self.key.kind, "")) if self.key is not None else None
+        return home.kinds_on_demand if home is not None else frozenset()
 
     def subject(self) -> ObjectRef | None:
         return self.key

@@ -26,7 +26,6 @@ from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
 from foretop_core.errors import BadInput
-from foretop_core.models.kinds import ON_DEMAND
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
@@ -47,7 +46,6 @@ def group_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
     )
 
 
-_ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _COUNTED = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.PAUSED, StatusGlyph.RUNNING, StatusGlyph.WAITING)
 """What is not good, the worst first."""
 
@@ -329,7 +327,7 @@ class TablePage(FilterablePage):
     # What keys do here
 
     def kinds_on_demand(self) -> frozenset[str]:
-        return self.kinds & _ON_DEMAND
+        return self.spec.kinds_on_demand
 
     def subject(self) -> ObjectRef | None:
         if self.rows is None or self.table.cursor is None:

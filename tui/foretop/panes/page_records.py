@@ -20,6 +20,7 @@ from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel, TableModel
 from foretop_core.late import Late, load
+from foretop_core.models.kinds import ON_DEMAND
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGES, PageConflict, PageRecord
 from foretop_core.rules import humanize
@@ -68,6 +69,9 @@ _RESTORE = Sign(RESTORE_GLYPH, "before a name: a restore, not a backup")
 _TOOK = Sign("▆▆", "how long it took against the longest in sight, on a large terminal")
 
 
+_ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
+
+
 class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     """How a page looks; what is shown of its rows comes from the view that its other half names."""
 
@@ -102,6 +106,12 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def view(self) -> TableView[Any]:
         return table_view(PAGES[self.id])
+
+    @property
+    def kinds_on_demand(self) -> frozenset[str]:
+        """The kinds that its rows are made from and that are watched only while they are shown."""
+        view = self.view
+        return view.watched & _ON_DEMAND if isinstance(view, View) else frozenset()
 
     @property
     def priorities(self) -> ColumnPriorities:

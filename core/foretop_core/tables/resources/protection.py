@@ -429,7 +429,11 @@ def _of(row: ProtectionRow, render: RenderContext) -> str:
     return f"{every // timedelta(hours=1)}h" if every == timedelta(days=1) else times.short(every)
 
 
-_STATE_BRIEFS = {ProtectionState.REPOSITORY_NOT_READY.value: ("not ready",)}
+_STATE_BRIEFS = {
+    ProtectionState.REPOSITORY_NOT_READY.value: ("not ready",),
+    ProtectionState.MANIFESTS_ONLY.value: ("manifests",),
+    ProtectionState.VOLUMES_MISSING.value: ("vols missing",),
+}
 
 
 _COLUMNS: tuple[Column[ProtectionRow], ...] = (
