@@ -14,7 +14,7 @@ LOCKED_BEFORE = sed '/^\# $(1):/,$$d' lock.txt | $(PIP) --require-hashes -r /dev
 CORES = $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + $(1))")
 SPREAD = -n $(call CORES,1) --dist worksteal
 
-.PHONY: help demo test test-quick test-demo test-real test-velero test-velero-share truth check format bench bench-quick bench-peers screenshots snapshots rooms tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
+.PHONY: help demo test test-quick test-demo test-real test-velero test-velero-share truth check format bench bench-night bench-quick bench-peers screenshots snapshots rooms tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -97,6 +97,9 @@ format: $(READY) ## put the code in order
 
 bench: $(READY)  ## measure the rules against their goals (prints, never fails)
 	$(BIN)/python -m tests.bench
+
+bench-night: $(READY) ## forecasts of starts in worlds and recordings, scored beside two simple rules (prints, never fails)
+	$(BIN)/python -m tests.bench.forecast_scores
 
 bench-quick: compiled ## measure the dashboard before ten thousand NABs (prints, never fails)
 	$(BIN)/python -m tests.bench.dashboard_in_terminal

@@ -6,6 +6,7 @@ import math
 from datetime import timedelta
 from itertools import pairwise
 from random import Random
+from typing import Any
 
 import msgspec
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.arrivals import Arrival, DrawnArrivals
+from foretop_core.rules.night.arrivals import Arrival, DrawnArrivals, QueueLevel
 from foretop_core.rules.night.course import (
     NEVER,
     PASS,
@@ -29,6 +30,7 @@ from foretop_core.rules.night.lengths import LateShares
 from foretop_core.rules.night.night import night
 from foretop_core.rules.night.outlook import outlook, words
 from foretop_core.rules.night.server_model import MOST_RUNS_OF_ALL
+from foretop_core.rules.snapshot import VeleroInfo
 from tests import objects
 from tests.examples import few_or_many
 from tests.objects import NOW, backup, location, upload
@@ -266,11 +268,11 @@ def test_one_that_waits_starts_when_a_stopped_velero_is_back() -> None:
     25, 100, servers(), st.lists(st.tuples(st.floats(0, HOUR), st.floats(1, 900)), max_size=40), st.integers(0, 6)
 )
 def test_backups_of_tenants_take_slots_and_never_more_than_there_are(
-    given: tuple[CourseStart, Draw], asked: list[tuple[float, float]], fewest: int
+    given: tuple[CourseStart, Draw], asked: list[tuple[float, float]], kept: int
 ) -> None:
     state, draw = given
     arrivals = tuple(Arrival(at, 0, length) for at, length in sorted(asked))
-    tenants = DrawnArrivals(arrivals, fewest if arrivals else 0, HOUR / 2, 6)
+    tenants = DrawnArrivals(arrivals, (QueueLevel(HOUR / 2, kept),) if arrivals else ())
     course = play(state, msgspec.structs.replace(draw, tenants=tenants))
     runs = [run for run, _, _ in _runs(state, course)] + course.arrived
     for run in course.arrived:
@@ -289,3 +291,26 @@ def test_a_week_of_schedules_that_run_every_minute_is_bounded_and_says_so() -> N
     assert ahead.bounded == tuple(f"minute-{number}" for number in range(6))
     assert len([run for run in ahead.runs if run.owner.name == "z-daily"]) == 7
     assert any("not all of them played: minute-0" in str(line) for line in words(outlook(ahead)))
+
+
+def test_where_the_flag_cannot_be_read_a_server_works_on_as_many_as_it_ever_did() -> None:
+    """Three at once last night; one at work now, and one that handed its slot over within a second."""
+
+    def ran(name: str, started: str, ended: str, **status: Any) -> Resource:
+        return backup(name, created=started, started=started, ended=ended, **status)
+
+    runs = [
+        ran("one", "01:00:00", "01:10:00"),
+        ran("two", "01:01:00", "01:05:00"),
+        ran("three", "01:02:00", "01:20:00"),
+        ran("after-two", "01:04:59", "01:07:00"),
+        ran("moves-data", "01:03:00", "01:04:00", backupItemOperationsAttempted=1),
+        backup("synced", created="02:00:00", started="01:03:00", ended="01:04:00"),
+        backup("now", "InProgress", created="02:40:00", started="02:40:00"),
+    ]
+    snapshot = assemble([location(), *runs], given_versions={"": "1.18.3"})
+    assert night(snapshot, "velero", NOW, draws=0).slots == 3
+    known = msgspec.structs.replace(snapshot, servers={"velero": VeleroInfo(concurrency=2, version="1.18.3")})
+    assert night(known, "velero", NOW, draws=0).slots == 2
+    alone = assemble([location(), runs[-1]], given_versions={"": "1.18.3"})
+    assert night(alone, "velero", NOW, draws=0).slots == 1

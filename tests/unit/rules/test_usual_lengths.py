@@ -203,8 +203,14 @@ def test_its_own_runs_tell_first_then_its_teams_those_of_its_namespaces_and_thos
 
 
 def test_few_hand_overs_are_taken_as_on_other_servers_and_many_as_they_were() -> None:
-    for seen, late, short, long in (((0, 0), (0, 0), 1 / 6, 1 / 6), ((10, 0), (10, 0), 51 / 56, 11 / 16)):
-        found = LateHandovers(seen, late)
+    many = 10 + 6 * 19 / 68
+    for seen, late, slots, short, long in (
+        ((0, 0), (0, 0), 1, 19 / 68, 19 / 68),
+        ((0, 0), (0, 0), 2, 1 / 24, 1 / 24),
+        ((0, 0), (0, 0), 5, 1 / 24, 1 / 24),
+        ((10, 0), (10, 0), 1, (10 + 4 * many / 16) / 14, many / 16),
+    ):
+        found = LateHandovers(seen, late, slots)
         assert (found.shares(None).short_queue, found.shares(None).long_queue) == pytest.approx((short, long))
         drawn = [found.shares(Random(seed)) for seed in range(400)]
         assert sum(one.short_queue for one in drawn) / 400 == pytest.approx(short, abs=0.05)

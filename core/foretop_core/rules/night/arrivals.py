@@ -1,4 +1,4 @@
-"""Backups of tenants that nobody has asked for yet: each course replays how they came before.
+"""Backups of tenants that nobody has asked for yet: hour by hour as in that hour of earlier days, by chance.
 
 None of them is foretold. They take slots and places in the queue, so the runs of schedules start later and less surely.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
-from itertools import islice, pairwise
-from operator import itemgetter
+from itertools import chain, pairwise, repeat
+from operator import attrgetter
 from random import Random
-from statistics import fmean, median, pvariance
+from statistics import median
 
 import msgspec
 
@@ -23,53 +24,41 @@ from foretop_core.rules.queue.owners import OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run
 from foretop_core.rules.schedule_history import run_length
 
-_LOOKED_AT = 300
-_RECENT = 30
-"""The coming hour is like the time in which so many came."""
-_FEWEST = 5
-"""Fewer do not tell that more will come."""
 _LONGEST_SEEN = timedelta(days=7)
 _HOUR, _DAY = 3600.0, 86400.0
-_SHORTEST_STRETCH = 1200.0
-_SHORTEST_OF_FEW = _HOUR
-"""A few that came together a moment ago do not tell that as many come every moment."""
-_LONGEST_RECENT = 3 * _HOUR
+_FEWEST = 5
+"""Fewer do not tell that more will come."""
+_SHORTEST_CHANGE = 180.0
 _TOGETHER = 10.0
 """Those that came within so many seconds are one batch: that tells of no rate."""
-_SHORTEST_RUSH = 180.0
 _PLAIN = 6.0
 """The logarithm of how many times likelier a changed rate must be than an unchanged one."""
-_RUSH = 3.0
-"""So many times as many as in the same time of earlier days are not one more day of the same."""
-_LONG_RUSH = 15
-"""A rush of so many tells whether tenants wait for each other, one of fewer only about."""
 _GOES_ON = 0.5
 """What has lasted so long goes on for three times as long, or longer, in half of the courses."""
 MIDDLE = 0.5
 """The share of courses in which what goes on in the likely one has ended sooner."""
-NO_BOUND = 10**6
-_OFTEN = 0.2
-"""The share of the moves of a queue that leave it at its longest, where those who fill it wait for each other."""
+_PLAIN_HOURS = 3.0
+"""The same, for hours of the day beside each other."""
+_FEWEST_MOVES, _KEPT = 12, 0.8
+"""A queue that tenants keep filled moves so often in an hour, and for this share of it is full or one short of it."""
+_AT_ONCE = timedelta(seconds=2)
 
 
 class TenantRun(msgspec.Struct, frozen=True):
-    """A backup that a tenant asked for: when, its namespaces, and how long it was at work."""
+    """A backup that a tenant asked for: when, its namespaces, how long it was at work, and when that began."""
 
     created: datetime
     claim: Claim
     seconds: float
+    started: datetime | None = None
 
 
 class TenantRuns(msgspec.Struct, frozen=True):
-    """The newest of a server, the newest first."""
+    """The backups of tenants that a server has made, the newest first."""
 
     runs: tuple[TenantRun, ...] = ()
-    server_since: datetime | None = None
-    """The oldest run of the server, whosever it is."""
-    fewest_waiting: int = 0
-    """Of late at least so many waited at any time."""
-    most_waiting: int = 0
-    """More never waited of late: tenants wait for one before they ask for the next."""
+    waits_since: datetime | None = None
+    """Each run of a schedule has waited since then: something has kept the slots taken."""
 
 
 class Arrival(msgspec.Struct, frozen=True):
@@ -80,137 +69,148 @@ class Arrival(msgspec.Struct, frozen=True):
     length: float
 
 
+class QueueLevel(msgspec.Struct, frozen=True):
+    """Up to this second of a course tenants keep so many waiting, and ask for no more."""
+
+    until: float
+    waiting: int
+
+
 class DrawnArrivals(msgspec.Struct, frozen=True):
-    """The backups of tenants in one course."""
+    """The backups of tenants in one course, and the times in which they keep the queue filled; both in order."""
 
     arrivals: tuple[Arrival, ...] = ()
-    """In order."""
-    fewest_waiting: int = 0
-    keep_until: float = 0.0
-    """Up to this second at least so many wait."""
-    most_waiting: int = 0
-    """One that finds so many waiting does not come."""
+    levels: tuple[QueueLevel, ...] = ()
+
+
+class _Stretch(msgspec.Struct, frozen=True):
+    """A time in which backups of tenants came: which ones, in how many seconds, and how many they kept waiting."""
+
+    came: tuple[int, ...]
+    """Their places in the list of all."""
+    seconds: float
+    kept: int = 0
 
 
 class Arrivals(msgspec.Struct, frozen=True, dict=True):
-    """The backups of tenants that came before a moment, ready to be replayed."""
+    """The backups of tenants that came before a moment."""
 
     ago: tuple[float, ...] = ()
     """The seconds since each of them came, the newest first."""
     claims: tuple[int, ...] = ()
     lengths: tuple[float, ...] = ()
-    server_seen: float = 0.0
-    """The seconds since the oldest run of the server."""
-    fewest_waiting: int = 0
-    most_waiting: int = 0
+    started: tuple[float, ...] = ()
+    """The seconds since each began to work, below 0 where it waits."""
+    waits_since: float = 0.0
+    """For so many seconds each run of a schedule has waited."""
 
     @cached_property
-    def _recent(self) -> float:
-        """The length of the stretch that tells of the coming hour."""
-        if len(self.ago) >= _RECENT:
-            return max(self.ago[_RECENT - 1], _SHORTEST_STRETCH)
-        return max(self.ago[-1], min(max(self.server_seen, _SHORTEST_STRETCH), _SHORTEST_OF_FEW))
+    def _changed(self) -> float:
+        return changed(self.ago)
 
     @cached_property
-    def _rush(self) -> float:
-        """How long they have been coming in a rush; 0 where they come as before, or as on earlier days."""
-        return rush(self.ago)
+    def _lasted(self) -> float:
+        """For how long they have come as of late: 0 where that is how they come on earlier days.
 
-    @cached_property
-    def without_rush(self) -> Arrivals:
-        """As they come on other days and after a rush: what came in it does not come again."""
-        if not self._rush:
-            return self
-        came = bisect_right(self.ago, self._rush)
-        return Arrivals(self.ago[came:], self.claims[came:], self.lengths[came:], self.server_seen, 0, NO_BOUND)
-
-    @cached_property
-    def _irregularity(self) -> float:
-        """0 where they come as a clock ticks, 1 or more where each comes by chance: how much the gaps differ.
-
-        From one busy hour to that of the next day is not a gap.
+        What came earlier may be deleted: runs of schedules that have waited tell that they came.
         """
-        gaps = [gap for one, later in pairwise(self.ago) if (gap := later - one) <= _HOUR]
-        usual = fmean(gaps or (0.0,))
-        return pvariance(gaps, usual) / usual**2 if usual else 1.0
+        if not self._changed and self.ago[-1] >= _DAY:
+            return 0.0
+        return max(self._changed or self.ago[-1], self.waits_since)
 
-    def _times(self, random: Random, not_one: float) -> int:
-        """How often one of them comes in a course: those that come by chance do not come as often again.
+    @cached_property
+    def _of_late(self) -> _Stretch:
+        seconds = max(self._changed or self.ago[-1], _SHORTEST_CHANGE)
+        return _Stretch(self._came(0.0, seconds), seconds, self._kept(0.0, min(seconds, _HOUR)))
 
-        `not_one` is the chance that one of these does not come at all.
+    @cached_property
+    def _before(self) -> _Stretch:
+        """The time before the last change."""
+        return _Stretch(self._came(self._changed, self.ago[-1]) if self._changed else (), self.ago[-1] - self._changed)
+
+    def _came(self, since: float, until: float) -> tuple[int, ...]:
+        return tuple(range(bisect_left(self.ago, since), bisect_right(self.ago, until)))
+
+    @cached_property
+    def _by_hour(self) -> list[_Stretch]:
+        """By how many hours ago one was on the last day, all that is known of that hour of the days.
+
+        Neighbours that do not differ plainly are one stretch: of one hour a few days tell little.
         """
-        if random.random() >= self._irregularity:
-            return 1
-        # Poisson.
-        count, left = 0, random.random()
-        while left > not_one:
-            left *= random.random()
-            count += 1
-        return count
+        hours = [(hour * _HOUR, (hour + 1) * _HOUR) for hour in range(int(self.ago[-1] // _HOUR))]
+        parts = list[tuple[int, _Stretch]]()
+        for first in range(min(24, len(hours))):
+            same = hours[first::24]
+            came = tuple(chain.from_iterable(self._came(*hour) for hour in same))
+            parts.append((1, _Stretch(came, len(same) * _HOUR)))
+        while len(parts) > 1:
+            gains = [_gain(*((len(part.came), part.seconds) for _, part in pair)) for pair in pairwise(parts)]
+            if (least := min(gains)) > _PLAIN_HOURS:
+                break
+            place = gains.index(least)
+            (count, left), (more, right) = parts[place : place + 2]
+            parts[place : place + 2] = [(count + more, _Stretch(left.came + right.came, left.seconds + right.seconds))]
+        stretches = chain.from_iterable(repeat(part, count) for count, part in parts)
+        return [
+            _Stretch(stretch.came, stretch.seconds, self._kept(*hour))
+            for stretch, hour in zip(stretches, hours, strict=False)
+        ]
+
+    @cached_property
+    def _moves(self) -> list[tuple[float, int]]:
+        """The moves of the queue of tenants, the oldest first: minus the seconds since then, and how many waited."""
+        steps = [(-ago, 1) for ago in self.ago] + [(-ago, -1) for ago in self.started if ago >= 0]
+        waiting, by_second = 0, dict[float, int]()
+        for at, step in sorted(steps):
+            waiting += step
+            by_second[at] = waiting
+        return list(by_second.items())
+
+    def _kept(self, since: float, until: float) -> int:
+        """How many wait where tenants wait for each other; 0 elsewhere.
+
+        Where they come by chance the number that waits goes up and down.
+        """
+        first, last = (bisect_left(self._moves, (-ago, 0)) for ago in (until, since))
+        moves = self._moves[first:last]
+        if len(moves) < _FEWEST_MOVES:
+            return 0
+        lasted = defaultdict[int, float](float)
+        for (at, waiting), (then, _) in pairwise((*moves, (-since, 0))):
+            lasted[waiting] += then - at
+        usual = max(lasted, key=lasted.__getitem__)
+        # The queue had to fill first.
+        filled, _ = next(move for move in moves if move[1] == usual)
+        is_kept = min(waiting for at, waiting in moves if at >= filled) > 0
+        near = lasted[usual] + lasted[usual - 1]
+        return usual if is_kept and near > _KEPT * max(-since - filled, (until - since) / 2) else 0
 
     def draw(self, random: Random, until: float, share: float) -> DrawnArrivals:
-        """Draws those of one course: first as they came of late, later as in the same hour of some earlier day.
+        """Draws those of one course: hour by hour as in that hour of earlier days, by chance.
 
-        Where no earlier day tells of an hour, they go on as of late, each course up to an end of its own: an hour of
-        them does not tell of a whole day. In this `share` of all courses that, or a rush, has ended sooner.
-
-        A stretch is replayed from a moment of its own on, so that no two courses are alike; of those that come by
-        chance some do not come, and others come more than once.
+        Where they come otherwise than on earlier days, or none is known, they go on as of late, each course up to an
+        end of its own. In this `share` of all courses that has ended sooner.
         """
         if len(self.ago) < _FEWEST:
             return DrawnArrivals()
-        found = self._drawn_rush(random, until, share) if self._rush else []
-        at = keep_until = found[-1].at if found else 0.0
-        usual = self.without_rush
-        while at < until and usual.ago:
-            stretch = back = usual._recent
-            first, last = -int(-(at + _HOUR) // _DAY), int((usual.ago[-1] + at) // _DAY)
-            if first <= last and (at or stretch > _LONGEST_RECENT):
-                stretch, back = _HOUR, random.randint(first, last) * _DAY - at
-            elif not at or at < _goes_on(usual.ago[-1], share):
-                keep_until = keep_until if self._rush else min(at + stretch, until)
+        arrivals, levels, at = list[Arrival](), list[QueueLevel](), 0.0
+        lasts = _goes_on(self._lasted, share)
+        while at < until:
+            hour = int(at // _HOUR)
+            place, end = 23 - hour % 24, (hour + 1) * _HOUR
+            if at < lasts:
+                stretch, end = self._of_late, min(lasts, end)
             else:
-                at += _HOUR
-                continue
-            came = range(bisect_right(usual.ago, back - stretch), bisect_right(usual.ago, back))
-            found += usual._replayed(random, at, came, back, stretch, _rate(random, came))
-            at += stretch
-        coming = tuple(found[: bisect_left(found, until, key=_moment)])
-        if self._rush and random.random() * _LONG_RUSH > bisect_right(self.ago, self._rush):
-            return DrawnArrivals(coming, most_waiting=NO_BOUND)
-        return DrawnArrivals(coming, self.fewest_waiting if coming else 0, keep_until, self.most_waiting)
-
-    def _drawn_rush(self, random: Random, until: float, share: float) -> list[Arrival]:
-        """Tenants of a rush: it has no known end, so each course has one of its own."""
-        ends = min(until, _LONGEST_RECENT, _goes_on(self._rush, share))
-        came = range(bisect_left(self.ago, self._rush - _TOGETHER))
-        rate, at, found = _rate(random, came), 0.0, list[Arrival]()
-        while at < ends:
-            found += self._replayed(random, at, came, self._rush, self._rush, rate)
-            at += self._rush
-        return found[: bisect_left(found, ends, key=_moment)]
-
-    def _replayed(
-        self, random: Random, at: float, came: range, back: float, stretch: float, rate: float
-    ) -> list[Arrival]:
-        """The tenants of a stretch that began so long ago, as they come in a course from this second on."""
-        turn, not_one = random.uniform(0.0, stretch), math.exp(-rate)
-        return sorted(
-            (
-                Arrival(
-                    at + (random.uniform(0.0, stretch) if again else (back - self.ago[one] + turn) % stretch),
-                    self.claims[one],
-                    self.lengths[one],
-                )
-                for one in came
-                for again in range(self._times(random, not_one))
-            ),
-            key=_moment,
-        )
-
-
-def _moment(arrival: Arrival) -> float:
-    return arrival.at
+                stretch = self._by_hour[place] if place < len(self._by_hour) else self._before
+            if stretch.came:
+                # How often they come is known only roughly, the less the fewer have come.
+                rate, moment = random.gammavariate(len(stretch.came), 1 / stretch.seconds), at
+                while (moment := moment + random.expovariate(rate)) < min(end, until):
+                    example = random.choice(stretch.came)
+                    arrivals.append(Arrival(moment, self.claims[example], self.lengths[example]))
+            levels.append(QueueLevel(end, stretch.kept))
+            at = end
+        return DrawnArrivals(tuple(arrivals), tuple(levels) if arrivals else ())
 
 
 def _goes_on(lasted: float, share: float) -> float:
@@ -218,31 +218,35 @@ def _goes_on(lasted: float, share: float) -> float:
     return lasted * float((1 - share) ** (-1 / _GOES_ON) - 1)
 
 
-def _rate(random: Random, came: range) -> float:
-    """A rate drawn for one course: how often they come is known only roughly, the less the fewer have come."""
-    return random.gammavariate(len(came), 1 / len(came)) if came else 0.0
-
-
-def rush(ago: Sequence[float]) -> float:
-    """For how long they have come much faster than before, and than at the same time of earlier days; 0 if not.
+def changed(ago: Sequence[float]) -> float:
+    """For how long they have come otherwise than before, and than in the same time of earlier days; 0 if not.
 
     It began where a change of the rate explains best when they came; those that came together count as one.
     """
     apart = list[float]()
-    for one in ago:
-        if not apart or one - apart[-1] > _TOGETHER:
-            apart.append(one)
-    every, whole = len(apart), apart[-1] if apart else 0.0
-    best, found = _PLAIN, 0.0
-    for came, stretch in enumerate(apart[:-1]):
-        before, rest = every - came, whole - stretch
-        if came >= _FEWEST and stretch >= _SHORTEST_RUSH and came * rest > before * stretch:
-            gain = came * math.log(came / stretch) + before * math.log(before / rest) - every * math.log(every / whole)
+    for seconds in ago:
+        if not apart or seconds - apart[-1] > _TOGETHER:
+            apart.append(seconds)
+    reach, best, since = apart[-1] if apart else 0.0, _PLAIN, 0.0
+    hours = (hour * _HOUR for hour in range(1, 24))
+    for stretch in sorted({*hours, *apart[: bisect_right(apart, _DAY)]}):
+        count = bisect_right(apart, stretch)
+        if _SHORTEST_CHANGE <= stretch < reach and max(count, len(apart) - count) >= _FEWEST:
+            gain = _gain((count, stretch), (len(apart) - count, reach - stretch))
             if gain > best:
-                best, found = gain, stretch
-    days = range(1, 1 + int((whole - found) // _DAY))
-    usual = fmean([_count(apart, day * _DAY, found) for day in days]) if days else 0.0
-    return found if _count(apart, 0.0, found) > _RUSH * usual else 0.0
+                best, since = gain, stretch
+    days = range(1, 1 + int((reach - since) // _DAY))
+    usual = sum(_count(apart, day * _DAY, since) for day in days)
+    if since and days and _gain((_count(apart, 0.0, since), since), (usual, len(days) * since)) <= _PLAIN:
+        return 0.0
+    return since
+
+
+def _gain(first: tuple[int, float], second: tuple[int, float]) -> float:
+    """The logarithm of how many times likelier two rates are than one; of each how many came, in how many seconds."""
+    both = (first[0] + second[0], first[1] + second[1])
+    weights = [count * math.log(count / seconds) if count else 0.0 for count, seconds in (first, second, both)]
+    return weights[0] + weights[1] - weights[2]
 
 
 def _count(ago: Sequence[float], since: float, stretch: float) -> int:
@@ -250,21 +254,34 @@ def _count(ago: Sequence[float], since: float, stretch: float) -> int:
 
 
 def tenant_runs(runs: Iterable[Run]) -> TenantRuns:
-    """Learned from the runs that a server has made itself; of many only the newest are looked at."""
-    made = sorted(((run.created, run) for run in runs if run.created is not None), key=itemgetter(0), reverse=True)
-    newest = list(islice(((at, run) for at, run in made if isinstance(run, Backup) and _is_asked_for(run)), _LOOKED_AT))
-    known = [length for _, run in newest if (length := _seconds(run)) is not None]
+    """Learned from the runs that a server has made itself, of the last days."""
+    made = sorted(
+        (run for run in runs if isinstance(run, Backup) and run.created), key=attrgetter("created"), reverse=True
+    )
+    asked_for = [run for run in made if run.phase != "FailedValidation" and owner_of(run).kind is OwnerKind.NAB]
+    known = [length for run in asked_for if (length := _seconds(run)) is not None]
     if not known:
         return TenantRuns()
     usual = median(known)
-    found = tuple(
-        TenantRun(at, claim(run), usual if (length := _seconds(run)) is None else length) for at, run in newest
+    return TenantRuns(
+        tuple(
+            TenantRun(run.created, claim(run), usual if (length := _seconds(run)) is None else length, run.started)
+            for run in asked_for
+            if run.created is not None
+        ),
+        _waits_since(made),
     )
-    return TenantRuns(found, made[-1][0], *_waiting(newest))
 
 
-def _is_asked_for(run: Backup) -> bool:
-    return run.phase != "FailedValidation" and owner_of(run).kind is OwnerKind.NAB
+def _waits_since(made: Sequence[Backup]) -> datetime | None:
+    since = None
+    for run in made:
+        if run.created is None or not run.schedule_name or run.phase == "FailedValidation":
+            continue
+        if run.started is not None and run.started - run.created <= _AT_ONCE:
+            break
+        since = run.created
+    return since
 
 
 def _seconds(run: Backup) -> float | None:
@@ -272,45 +289,14 @@ def _seconds(run: Backup) -> float | None:
     return None if length is None else max(1.0, length.total_seconds())
 
 
-def _waiting(newest: Sequence[tuple[datetime, Backup]]) -> tuple[int, int]:
-    """As many as wait at least and at most, where tenants wait for each other; none and no bound elsewhere."""
-    made = [at for at, _ in newest]
-    if lasts := rush([(made[0] - at).total_seconds() for at in made]):
-        recently = made[0] - timedelta(seconds=lasts)
-    elif len(made) >= _RECENT:
-        recently = made[_RECENT - 1]
-    else:
-        return 0, NO_BOUND
-    moves = [(at, 1) for at in made]
-    moves += [(start, -1) for _, run in newest if (start := run.status.start_timestamp) is not None]
-    waiting = 0
-    by_second: dict[datetime, int] = {}
-    for at, step in sorted(moves):
-        waiting += step
-        if at >= recently:
-            by_second[at] = waiting
-    levels = list(by_second.values())
-    most = max(levels)
-    # The queue had to fill first.
-    filled = sorted(levels[levels.index(most) :])
-    fewest = filled[len(filled) // 4]
-    # Tenants who wait for one before they ask for the next have all asked most of the time. Where they come by chance
-    # the number that waits goes up and down, and is at its highest for a moment.
-    if filled[0] > 0 and levels.count(most) >= _OFTEN * len(levels):
-        return fewest, most
-    return 0, NO_BOUND
-
-
 def arrivals_before(known: TenantRuns, now: datetime, claim_of: Callable[[Claim], int]) -> Arrivals:
     """The arrivals of the last days; `claim_of` gives the index of a claim in the model."""
-    if known.server_since is None:
-        return Arrivals()
     came = [run for run in known.runs if timedelta() <= now - run.created <= _LONGEST_SEEN]
+    since = known.waits_since
     return Arrivals(
         tuple((now - run.created).total_seconds() for run in came),
         tuple(claim_of(run.claim) for run in came),
         tuple(run.seconds for run in came),
-        (now - known.server_since).total_seconds(),
-        known.fewest_waiting,
-        known.most_waiting,
+        tuple(-1.0 if run.started is None else (now - run.started).total_seconds() for run in came),
+        0.0 if since is None else (now - since).total_seconds(),
     )

@@ -182,6 +182,7 @@ class _Server:
             self.holding,
         )
         self.arrivals = iter(draw.tenants.arrivals)
+        self.levels = deque(draw.tenants.levels)
         self.coming: Arrival | None = None
         self.tenants_waiting = 0
 
@@ -262,7 +263,8 @@ class _Server:
     def admit(self, at: float) -> None:
         """The backup of a tenant has come."""
         assert self.coming is not None
-        if self.tenants_waiting < self.draw.tenants.most_waiting:
+        kept = self.kept(at)
+        if not kept or self.tenants_waiting < kept:
             self.ask(at, self.coming)
         self.await_arrival()
 
@@ -274,11 +276,16 @@ class _Server:
             self.look(at)
 
     def ask_again(self, at: float) -> None:
-        """Keeps as many backups of tenants waiting as of late: whose backup has started asks for the next."""
-        tenants, random = self.draw.tenants, self.draw.random
-        while at < tenants.keep_until and self.tenants_waiting < tenants.fewest_waiting:
-            some = tenants.arrivals
+        """Keeps as many backups of tenants waiting as at such a time: whose backup has started asks for the next."""
+        some, random = self.draw.tenants.arrivals, self.draw.random
+        while self.tenants_waiting < self.kept(at):
             self.ask(at, random.choice(some) if random is not None else some[self.arrived % len(some)])
+
+    def kept(self, at: float) -> int:
+        """How many backups tenants keep waiting; 0 where they come by chance."""
+        while self.levels and self.levels[0].until <= at:
+            self.levels.popleft()
+        return self.levels[0].waiting if self.levels else 0
 
     def plan(self, index: int) -> None:
         """Puts the next look that finds a schedule due on the list."""

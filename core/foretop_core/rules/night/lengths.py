@@ -279,8 +279,8 @@ class RunHistory:
 
 AT_ONCE = timedelta(seconds=2)
 """A hand-over that is not late takes less, and objects have whole seconds."""
-_PRIOR_LATE, _PRIOR = 1.0, 6.0
-"""Before any was seen: one hand-over in six is late, as on the servers that were watched."""
+_LATE_OF_ONE_SLOT, _LATE_OF_SEVERAL, _PRIOR = 19 / 68, 1 / 24, 6.0
+"""The shares of late hand-overs on the servers that were watched, and how many hand-overs these count for."""
 _SHRINKS = 4.0
 _LOOKED_AT = 200
 LONG_QUEUE = 6
@@ -299,10 +299,12 @@ class LateHandovers(msgspec.Struct, frozen=True):
 
     seen: tuple[int, int] = (0, 0)
     late: tuple[int, int] = (0, 0)
+    slots: int = 1
 
     @property
     def share(self) -> float:
-        return (sum(self.late) + _PRIOR_LATE) / (sum(self.seen) + _PRIOR)
+        usual = _LATE_OF_ONE_SLOT if self.slots == 1 else _LATE_OF_SEVERAL
+        return (sum(self.late) + usual * _PRIOR) / (sum(self.seen) + _PRIOR)
 
     def shares(self, random: Random | None) -> LateShares:
         """The shares of one course: few hand-overs leave it open how many are late, so each course draws its own."""
@@ -364,4 +366,4 @@ def late_handovers(runs: Sequence[Backup], slots: int, second: int | None = None
                     late[is_long] += is_late
             at_work += 1
             waiting -= 1
-    return LateHandovers((seen[0], seen[1]), (late[0], late[1]))
+    return LateHandovers((seen[0], seen[1]), (late[0], late[1]), slots)

@@ -21,7 +21,6 @@ from foretop_core.rules.night.ranges import range_over
 from foretop_core.rules.night.server_model import (
     INVALID,
     PAUSED,
-    SEED,
     Drawing,
     OpenBackup,
     ServerModel,
@@ -186,7 +185,6 @@ class Foresight:
         now: datetime,
         length: timedelta = DAY,
         zone: tzinfo = UTC,
-        seed: int = SEED,
         history: RunHistory | None = None,
     ) -> None:
         self._silence = why_unforeseen(snapshot, namespace, now)
@@ -200,21 +198,20 @@ class Foresight:
         self._begin(
             model,
             lambda: server_model(snapshot, namespace, now, now + OPEN_HORIZON, zone, known) if model.waiting else model,
-            seed,
         )
 
     @classmethod
-    def of(cls, model: ServerModel, seed: int = SEED) -> Foresight:
+    def of(cls, model: ServerModel) -> Foresight:
         """The night of a server as somebody imagines it."""
         made = cls.__new__(cls)
         made._silence, made._namespace, made._now = "", model.namespace, model.now
         made._length = timedelta(seconds=model.state.until)
-        made._begin(model, lambda: model, seed)
+        made._begin(model, lambda: model)
         return made
 
-    def _begin(self, model: ServerModel, open_model: Callable[[], ServerModel], seed: int) -> None:
-        self.model, self._open_model, self._seed = model, open_model, seed
-        self._drawing = Drawing(model, seed)
+    def _begin(self, model: ServerModel, open_model: Callable[[], ServerModel]) -> None:
+        self.model, self._open_model = model, open_model
+        self._drawing = Drawing(model)
         self._courses = []
 
     def undrawn(self) -> Foresight:
@@ -222,7 +219,7 @@ class Foresight:
         made = copy(self)
         made._courses = []
         if not self._silence:
-            made._drawing = Drawing(self.model, self._seed)
+            made._drawing = Drawing(self.model)
         return made
 
     @property
@@ -317,11 +314,10 @@ def night(
     now: datetime,
     length: timedelta = DAY,
     draws: int = FEWEST_DRAWS,
-    seed: int = SEED,
     zone: tzinfo = UTC,
 ) -> Night:
     """The coming hours of one server, from as many courses; 0 draws give the likely course alone."""
-    ahead = Foresight(snapshot, namespace, now, length, zone, seed)
+    ahead = Foresight(snapshot, namespace, now, length, zone)
     ahead.play(draws)
     return ahead.night()
 

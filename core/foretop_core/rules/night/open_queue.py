@@ -11,7 +11,6 @@ from foretop_core.rules.night.course import play
 from foretop_core.rules.night.lengths import RunHistory
 from foretop_core.rules.night.ranges import range_over
 from foretop_core.rules.night.server_model import (
-    SEED,
     Drawing,
     ServerModel,
     at_work_model,
@@ -33,12 +32,12 @@ Beside = Callable[[Callable[[], None]], None]
 """Does some work beside the caller."""
 
 
-def open_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEED) -> dict[str, RunForecast]:
+def open_forecasts(model: ServerModel, draws: int | None = None) -> dict[str, RunForecast]:
     """By name, when the runs that are there already start and end: what every surface tells of them.
 
     0 draws give the likely course alone.
     """
-    return at_work_forecasts(model, draws, seed) | waiting_forecasts(model, draws, seed)
+    return at_work_forecasts(model, draws) | waiting_forecasts(model, draws)
 
 
 def _draws_for(model: ServerModel) -> int:
@@ -46,9 +45,9 @@ def _draws_for(model: ServerModel) -> int:
     return max(_FEWEST_OPEN_DRAWS, min(_OPEN_DRAWS, _OPEN_WORK // (len(model.waiting) + len(model.schedules))))
 
 
-def at_work_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEED) -> dict[str, RunForecast]:
+def at_work_forecasts(model: ServerModel, draws: int | None = None) -> dict[str, RunForecast]:
     """Each that is at work ends by itself: nothing has to be played."""
-    now, drawing = model.now, Drawing(model, seed)
+    now, drawing = model.now, Drawing(model)
     count = _OPEN_DRAWS if draws is None else draws
     found: dict[str, RunForecast] = {}
     for one in (*model.running, *model.finishing):
@@ -65,11 +64,11 @@ def at_work_forecasts(model: ServerModel, draws: int | None = None, seed: int = 
     return found
 
 
-def waiting_forecasts(model: ServerModel, draws: int | None = None, seed: int = SEED) -> dict[str, RunForecast]:
+def waiting_forecasts(model: ServerModel, draws: int | None = None) -> dict[str, RunForecast]:
     """The starts and ends of those that wait, from as many courses."""
     if not model.waiting:
         return {}
-    now, drawing = model.now, Drawing(model, seed)
+    now, drawing = model.now, Drawing(model)
     count = _draws_for(model) if draws is None else draws
     likely = play(model.state, drawing.likely(), only_open=True).waiting
     courses = [play(model.state, drawing.next(), only_open=True).waiting for _ in range(count)]

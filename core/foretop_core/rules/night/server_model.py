@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
-from itertools import islice
+from itertools import accumulate, islice
 from random import Random
 from statistics import median
 from zlib import crc32
@@ -21,7 +21,15 @@ from foretop_core.rules.forecast import base_time, invalid, skipped_runs
 from foretop_core.rules.heartbeat import LOOK_LASTS
 from foretop_core.rules.night.arrivals import MIDDLE, Arrivals, arrivals_before
 from foretop_core.rules.night.course import NO_SCHEDULE, PASS, CourseStart, Draw, OpenRun, PlannedSchedule
-from foretop_core.rules.night.lengths import AT_ONCE, LateHandovers, Lengths, RunHistory, Source, by_items
+from foretop_core.rules.night.lengths import (
+    AT_ONCE,
+    LateHandovers,
+    Lengths,
+    RunHistory,
+    Source,
+    by_items,
+    was_synced,
+)
 from foretop_core.rules.night.past_runs import PAST, volumes_made
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.queue.namespace_claims import Claim, PatternClaims, claim, shared_namespaces
@@ -32,7 +40,6 @@ from foretop_core.rules.schedule_history import submitted
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import schedule_refusal, storage_refusal
 
-SEED = 1
 PAUSED, INVALID = "paused", "invalid"
 """Why a schedule is left out."""
 MOST_RUNS = 1500
@@ -151,6 +158,11 @@ class ServerModel(msgspec.Struct, frozen=True):
     """The backups of tenants so far: more will come."""
 
     @property
+    def seed(self) -> int:
+        """The beginning of all draws: one for all who look at the same server in the same minute."""
+        return crc32(f"{self.namespace} {int(self.now.timestamp() // 60)}".encode(errors="replace"))
+
+    @property
     def open(self) -> tuple[OpenBackup, ...]:
         return (*self.running, *self.waiting, *self.finishing)
 
@@ -162,8 +174,8 @@ class Drawing:
     that two forecasts differ in what they are about, not in their luck.
     """
 
-    def __init__(self, model: ServerModel, seed: int) -> None:
-        self.model, self.seed, self.drawn = model, seed, 0
+    def __init__(self, model: ServerModel) -> None:
+        self.model, self.seed, self.drawn = model, model.seed, 0
         self._schedules = [self._stream(f"schedule {schedule.name}") for schedule in model.schedules]
         self._arrivals = self._stream("arrivals")
 
@@ -377,11 +389,30 @@ def history_of(
 
 
 def server_slots(snapshot: ClusterSnapshot, namespace: str, open_runs: Sequence[Backup]) -> int:
-    """How many a server works on at once: one without a queue, at least what it does where its flag is not known."""
+    """How many a server works on at once: one without a queue, as many as it ever did where its flag is not known."""
     if not server_has_queue(snapshot, namespace, open_runs):
         return 1
     known = snapshot.server(namespace).concurrency
-    return max(1, sum(run.phase in phases.HOLDS_SLOT for run in open_runs) if known is None else known)
+    if known is not None:
+        return max(1, known)
+    return max(1, sum(run.phase in phases.HOLDS_SLOT for run in open_runs), _most_at_once(snapshot, namespace))
+
+
+def _most_at_once(snapshot: ClusterSnapshot, namespace: str) -> int:
+    """The most of its finished backups that were at work at one moment.
+
+    One that hands its slot over ends up to two seconds after the next begins. Where volumes were moved after the items,
+    and nothing tells when the slot was free, it does not count.
+    """
+    moves: list[tuple[datetime, int]] = []
+    for run in snapshot.backups_by_namespace.get(namespace, ()):
+        start, end = run.started, run.status.completion_timestamp
+        if start is None or end is None or was_synced(run):
+            continue
+        free = volumes_made(snapshot, run)
+        if free is not None or not run.status.item_operations[0]:
+            moves += (start, 1), (max(start, (free or end) - AT_ONCE), -1)
+    return max(accumulate(step for _, step in sorted(moves)), default=0)
 
 
 def server_has_queue(snapshot: ClusterSnapshot, namespace: str, open_runs: Sequence[Backup]) -> bool:
