@@ -73,5 +73,5 @@ def test_four_times_as_many_make_no_more_than_five_times_the_work(step: str, cro
 @pytest.mark.parametrize("crowd", ["schedules, every minute", "schedules that never fire"])
 def test_of_many_schedules_that_run_often_no_more_runs_are_played_than_of_all_together(crowd: str) -> None:
     model = server_model(assemble(CROWDS[crowd](1000)), "velero", NOW, NOW + _DAY)
-    course = play(model.state, Drawing(model, 1).likely())
+    course = play(model.state, Drawing(model).likely())
     assert sum(map(len, course.made)) <= MOST_RUNS_OF_ALL
