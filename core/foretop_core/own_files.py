@@ -1,4 +1,8 @@
-"""Files of the person who runs foretop: read within bounds, not waited for without an end, replaced in one step."""
+"""Files of the person who runs foretop: read within bounds, not waited for without an end, replaced in one step.
+
+What foretop keeps is in folders that nobody else can write to, and is no link: behind sudo, in the home of another
+user, a link would have it write over a file of root's.
+"""
 
 from __future__ import annotations
 
@@ -9,29 +13,31 @@ import select
 import stat
 import threading
 import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO
 
 LOCK_LIMIT = 3.0
 """Seconds in which another process must let a file of ours go."""
 DISK_LIMIT = 0.5
 """Seconds more for a disk that does not answer at all."""
 _AT_A_TIME = 2**20
+_WITHOUT_WAITING = os.O_NONBLOCK | os.O_CLOEXEC
+_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+_MOST_LINKS = 40
 _TRY_LOCK_EACH = 0.02
 
 
-def read_own_file(path: Path, most: int, *, from_end: bool = False) -> bytes:
-    """The first or last so many bytes of a regular file; anything else (a pipe, a device) is an OSError at once."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        check_regular(descriptor)
-        if from_end:
-            file.seek(max(0, os.fstat(descriptor).st_size - most))
-        return file.read(most)
+def read_file(path: Path, most: int) -> bytes:
+    """The first so many bytes of a regular file; anything else (a pipe, a device) is an OSError at once."""
+    return _read(os.open(path, os.O_RDONLY | _WITHOUT_WAITING), most)
 
 
 def read_whole_file(path: Path, most: int) -> bytes:
     """All of a regular file; one that has more is an OSError too."""
-    return _whole(read_own_file(path, most + 1), most)
+    return _whole(read_file(path, most + 1), most)
 
 
 def read_given_file(path: Path, most: int, patience: float) -> bytes:
@@ -39,7 +45,7 @@ def read_given_file(path: Path, most: int, patience: float) -> bytes:
 
     Anything that has more, or sends nothing for so many seconds, is an OSError.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY | _WITHOUT_WAITING)
     try:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             patience = 0.0
@@ -68,19 +74,176 @@ def _whole(data: bytes, most: int) -> bytes:
     return data
 
 
-def replace_own_file(path: Path, content: bytes) -> None:
-    """Replace a file at once: after a crash or on a full disk the old or the new one is there, for its owner only."""
-    path = path.resolve()
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
+# Files that foretop keeps
+
+
+@contextmanager
+def own_folder(path: Path, *, create: bool = False) -> Iterator[int]:
+    """A folder that nobody but this user can write to, as a descriptor for what is done in it; anything else is an
+    OSError. What is missing on the way to it is created for this user alone."""
+    descriptor = _enter(path, create=create)
     try:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
+        found = os.fstat(descriptor)
+        _check_owner(found, path)
+        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise PermissionError(errno.EPERM, f"other users can write to {path}, chmod go-w it")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def open_own_file(path: Path, flags: int, *, anywhere: bool = False) -> int:
+    """Opens a regular file of this user in a folder of its own, or `anywhere`; one that is a link is refused."""
+    with _folder_of(path) if anywhere else own_folder(path.parent, create=bool(flags & os.O_CREAT)) as folder:
+        return _open_in(folder, path, flags)
+
+
+def read_own_file(path: Path, most: int) -> bytes:
+    """The first so many bytes of a file that foretop keeps; one that another user could have written is an OSError."""
+    return _read(open_own_file(path, os.O_RDONLY), most)
+
+
+def replace_own_file(path: Path, content: bytes) -> None:
+    """Replaces a file at once: after a crash or on a full disk the old or the new one is there, for its owner only."""
+    with own_folder(path.parent, create=True) as folder:
+        with suppress(FileNotFoundError):
+            os.close(_open_in(folder, path, os.O_RDONLY))
+        replace_in(folder, path.name, content)
+
+
+def create_file(path: Path, *, own: bool = False) -> TextIO:
+    """A new file for its owner alone, where none is; what foretop keeps for itself is in a folder of its `own`."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    return open(open_own_file(path, flags, anywhere=not own), "w", encoding="utf-8", newline="")
+
+
+# Files of the user that foretop writes to
+
+
+@contextmanager
+def real_place(path: Path) -> Iterator[tuple[int, str]]:
+    """The folder that a file is really in, and its name there; a link counts only if this user or root has made it."""
+    folder, name = _enter(path.parent), path.name
+    try:
+        for _ in range(_MOST_LINKS):
+            if (target := _target(folder, name)) is None:
+                yield folder, name
+                return
+            name, before = target.name, folder
+            folder = _enter(target.parent, before)
+            os.close(before)
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    finally:
+        os.close(folder)
+
+
+def read_in(folder: int, name: str, most: int) -> bytes:
+    """All of a regular file there; one that has more, or is a link by now, is an OSError."""
+    return _whole(_read(os.open(name, os.O_RDONLY | os.O_NOFOLLOW | _WITHOUT_WAITING, dir_fd=folder), most + 1), most)
+
+
+def replace_in(folder: int, name: str, content: bytes, like: os.stat_result | None = None) -> None:
+    """All or nothing: whoever reads the file meanwhile sees the old one or the new one, which has the mode and owner
+    of another one, where such is given."""
+    draft = f".{name}.{os.urandom(8).hex()}"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(draft, flags, 0o600, dir_fd=folder)
+    try:
+        with open(descriptor, "wb") as file:
             file.write(content)
             file.flush()
+            if like is not None:
+                with suppress(PermissionError):
+                    os.fchown(descriptor, like.st_uid, like.st_gid)
+                os.fchmod(descriptor, like.st_mode & 0o7777)
             os.fsync(descriptor)
-        draft.replace(path)
+        os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(draft, dir_fd=folder)
+        raise
+
+
+@contextmanager
+def _folder_of(path: Path) -> Iterator[int]:
+    descriptor = _enter(path.parent)
+    try:
+        yield descriptor
     finally:
-        draft.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _enter(path: Path, start: int | None = None, *, create: bool = False) -> int:
+    """Opens a folder step by step: a link on the way counts only if this user or root has made it.
+
+    A relative path begins at the folder `start`, or where foretop was started.
+    """
+    ahead, links = deque(path.parts if start is not None else path.absolute().parts), 0
+    here = os.open("/" if start is None else ".", _FOLDER, dir_fd=start)
+    try:
+        while ahead:
+            name = ahead.popleft()
+            try:
+                there = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=here)
+            except FileNotFoundError:
+                if not create:
+                    raise
+                with suppress(FileExistsError):
+                    os.mkdir(name, 0o700, dir_fd=here)
+                there = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=here)
+            except OSError:
+                target = _target(here, name)
+                links += 1
+                if target is None or links > _MOST_LINKS:
+                    raise
+                ahead.extendleft(reversed(target.parts))
+                continue
+            os.close(here)
+            here = there
+    except BaseException:
+        os.close(here)
+        raise
+    return here
+
+
+def _target(folder: int, name: str) -> Path | None:
+    """The path that a link leads to; None for anything else. Raises OSError for one that another user has made."""
+    try:
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    if not stat.S_ISLNK(found.st_mode):
+        return None
+    if found.st_uid not in (0, os.geteuid()):
+        raise PermissionError(errno.EPERM, f"{name} is a link that another user has made")
+    return Path(os.readlink(name, dir_fd=folder))
+
+
+def _open_in(folder: int, path: Path, flags: int) -> int:
+    try:
+        descriptor = os.open(path.name, flags | _WITHOUT_WAITING | os.O_NOFOLLOW, 0o600, dir_fd=folder)
+    except OSError as problem:
+        if problem.errno in (errno.ELOOP, errno.EMLINK):
+            raise OSError(problem.errno, f"{path} is a link") from None
+        raise
+    try:
+        check_regular(descriptor)
+        _check_owner(os.fstat(descriptor), path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _check_owner(found: os.stat_result, path: Path) -> None:
+    if found.st_uid != os.geteuid():
+        raise PermissionError(errno.EPERM, f"{path} belongs to another user")
+
+
+def _read(descriptor: int, most: int) -> bytes:
+    with open(descriptor, "rb") as file:
+        check_regular(descriptor)
+        return file.read(most)
 
 
 def lock_file(descriptor: int, limit: float = LOCK_LIMIT, given_up: threading.Event | None = None) -> None:
@@ -111,12 +274,3 @@ def check_regular(descriptor: int) -> None:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "not a regular file")
-
-
-def check_own(path: Path) -> None:
-    """Raises OSError for a file or folder that another user than this one, or root, could have written to."""
-    found = path.stat()
-    if found.st_uid != os.geteuid():
-        raise PermissionError(errno.EPERM, f"{path} belongs to another user")
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise PermissionError(errno.EPERM, f"other users can write to {path}, chmod go-w it")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,6 +13,7 @@ from aiohttp import web
 
 from foretop_core.clock import Clock, SystemClock
 from foretop_core.errors import BadInput
+from foretop_core.own_files import replace_own_file
 from foretop_demo.access import ADMIN, Access, User
 from foretop_demo.in_process_api import InProcessApi
 from foretop_demo.kinds import Json, Kind
@@ -87,10 +87,7 @@ class LocalApiServer:
             ],
             "current-context": "minicluster",
         }
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            os.fchmod(descriptor, 0o600)
-            yaml.safe_dump(content, file)
+        replace_own_file(path, yaml.safe_dump(content).encode())
         return path
 
 

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,9 @@ def test_names_are_kept_for_the_next_time(environ: dict[str, str], tmp_path: Pat
     kept.write_text('["kept"]')
     assert words(environ, "schedule", "pause", "") == ["kept"]
     assert kept.parent.stat().st_mode & 0o077 == 0
+    ahead = datetime(2400, 1, 1, tzinfo=UTC).timestamp()
+    os.utime(kept, (ahead, ahead))
+    assert words(environ, "schedule", "pause", "") == ["broken", "hourly"], "this machine's clock was ahead"
 
 
 def test_a_cluster_that_is_gone_gives_no_words_and_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -445,6 +445,22 @@ async def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert FRESH in path.read_text()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two users")
+async def test_a_link_that_another_user_has_made_is_not_written_through(tmp_path: Path) -> None:
+    async with guarded({f"Bearer {FRESH}"}, []) as server, running(Provider()) as issuer:
+        path = signed_in(tmp_path, server, issuer)
+        before = path.read_text()
+        link = tmp_path / "link"
+        link.symlink_to(path)
+        os.lchown(link, 54321, 54321)
+        (client,) = clients(link)
+        assert (await client.request("GET", "/version")).status == 200
+        assert "link is a link that another user has made" in client.notice
+        await client.close()
+    assert path.read_text() == before
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(f"{path.name}.")], "no lock, no draft"
+
+
 @pytest.mark.parametrize("style", ["|-\n          {}", "'{}'", '"{}"', "&t {}", "!!str {}"])
 async def test_however_a_token_is_written_the_rest_of_the_file_reads_the_same(tmp_path: Path, style: str) -> None:
     async with guarded({f"Bearer {FRESH}"}, []) as server, running(Provider()) as issuer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -22,7 +22,8 @@ from msgspec.structs import replace
 
 from foretop_core.background import in_thread
 from foretop_core.errors import ForetopError
-from foretop_core.own_files import DISK_LIMIT, LOCK_LIMIT, check_own, check_regular, lock_file, read_own_file, why_not
+from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
+from foretop_core.own_files import DISK_LIMIT, LOCK_LIMIT, lock_file, open_own_file, own_folder, why_not
 from foretop_core.redaction import redacted, redacted_values
 
 MOST_ENTRY_BYTES = 16 * 1024
@@ -30,8 +31,6 @@ KEPT_DAYS = 30
 READ_LIMIT = 10.0
 """Seconds in which all of it must be read."""
 _DAY_FILE = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl")
-_MOST_OF_OLDER_FILE = 16 * 1024 * 1024
-"""Bytes: the releases that wrote it let it grow to a quarter of that."""
 _SHORTENED_TO = (4000, 1000, 250, 60)
 """Characters and members that are left of a value, until the entry is small enough."""
 _LONGEST_WORD = 1000
@@ -58,6 +57,15 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The uid of the object; of one that is being made, as soon as the server has answered."""
     drill: str = ""
     """The id of the drill that it was written for."""
+
+    @property
+    def moment(self) -> datetime | None:
+        """When; None where the line has no time that can be told in every zone."""
+        try:
+            found = datetime.fromisoformat(self.at)
+        except ValueError:
+            return None
+        return found if found.tzinfo is not None and FIRST_YEAR <= found.year <= LAST_YEAR else None
 
 
 SENDING = "sending"
@@ -88,11 +96,6 @@ class Journal(msgspec.Struct, frozen=True):
     def path(self) -> Path:
         """The file of today."""
         return self.folder / f"{self.today()}.jsonl"
-
-    @property
-    def older_file(self) -> Path:
-        """The one file of releases before the files by day; it is read as long as it is there."""
-        return self.folder.with_name(f"{self.folder.name}.jsonl")
 
     def check(self) -> None:
         """Before a write is sent: what cannot be written down is not done. Blocks until the lock is free."""
@@ -149,16 +152,10 @@ class Journal(msgspec.Struct, frozen=True):
 
     @contextmanager
     def _opened(self, path: Path) -> Iterator[FileIO]:
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        check_own(self.folder)
         if not path.exists():
             self._remove_old()
-        # Not waited for: a pipe in its place would have no reader.
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
-        descriptor = os.open(path, flags, 0o600)
-        with FileIO(descriptor, "r+") as file:
-            check_regular(descriptor)
-            os.fchmod(descriptor, 0o600)
+        with FileIO(open_own_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND), "r+") as file:
+            os.fchmod(file.fileno(), 0o600)
             yield file
 
     def _unwritable(self, why: str) -> ForetopError:
@@ -169,16 +166,12 @@ class Journal(msgspec.Struct, frozen=True):
 
         The last files stay whatever their age: a clock that jumps ahead must not empty the journal.
         """
-        first = self.today() - timedelta(days=KEPT_DAYS)
-        with suppress(OSError, OverflowError, ValueError):
-            files = sorted((day, path) for path in self.folder.iterdir() if (day := _day_of(path)) is not None)
-            for day, path in files[:-KEPT_DAYS]:
-                if day < first:
+        with suppress(OSError, OverflowError), own_folder(self.folder, create=True) as folder:
+            first = self.today() - timedelta(days=KEPT_DAYS)
+            for path in self._day_files()[:-KEPT_DAYS]:
+                if (day := _day_of(path)) is not None and day < first:
                     with suppress(OSError):
-                        path.unlink()
-            modified = datetime.fromtimestamp(self.older_file.stat().st_mtime, UTC).date()
-            if len(files) >= KEPT_DAYS and modified < first:
-                self.older_file.unlink()
+                        os.unlink(path.name, dir_fd=folder)
 
     def read(self) -> Iterator[JournalEntry]:
         """Every write that may have been made or was refused, oldest first; a torn line is passed over. Blocks."""
@@ -199,35 +192,28 @@ class Journal(msgspec.Struct, frozen=True):
             raise ForetopError(f"The journal {self.folder} cannot be read", "the disk does not answer") from None
 
     def _entries(self) -> Iterator[JournalEntry]:
-        for line in chain(self._older_lines(), *map(self._lines, self._day_files())):
+        for line in chain.from_iterable(map(self._lines, self._listed())):
             try:
                 yield msgspec.json.decode(line, type=JournalEntry)
             except (ValueError, RecursionError):
                 continue
 
-    def _older_lines(self) -> list[bytes]:
+    def _listed(self) -> Sequence[Path]:
         try:
-            check_own(self.older_file)
-            return read_own_file(self.older_file, _MOST_OF_OLDER_FILE, from_end=True).splitlines()
-        except FileNotFoundError:
-            return []
-        except OSError as problem:
-            raise _unreadable(self.older_file, problem) from None
-
-    def _day_files(self) -> Iterable[Path]:
-        try:
-            check_own(self.folder)
-            return sorted(path for path in self.folder.iterdir() if _day_of(path) is not None)
+            with own_folder(self.folder):
+                return self._day_files()
         except FileNotFoundError:
             return ()
         except OSError as problem:
             raise _unreadable(self.folder, problem) from None
 
+    def _day_files(self) -> Sequence[Path]:
+        return sorted(path for path in self.folder.iterdir() if _day_of(path) is not None)
+
     def _lines(self, path: Path) -> Iterator[bytes]:
         """Line by line, because a file has no limit; a line longer than an entry can be is skipped."""
         try:
-            with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-                check_regular(file.fileno())
+            with open(open_own_file(path, os.O_RDONLY), "rb") as file:
                 while line := file.readline(MOST_ENTRY_BYTES + 1):
                     yield line
         except FileNotFoundError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import string
 from array import array
@@ -24,6 +23,7 @@ from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError, Unreachable, too_long
 from foretop_core.models import NonAdmin
+from foretop_core.own_files import create_file
 from foretop_core.rules.log_levels import LogLevel, log_level
 
 _AT_A_TIME = 1000
@@ -215,8 +215,7 @@ class RunLog(msgspec.Struct, frozen=True):
     def save(self, path: Path) -> None:
         """Into a new file that its owner alone can read; one that is there is left alone."""
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            with create_file(path) as file:
                 file.writelines(f"{line}\n" for line in self.lines)
         except OSError as problem:
             raise BadInput(f"{path} cannot be written", problem.strerror or str(problem)) from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from foretop_core.config.settings import DEFAULT_SETTINGS, VARIABLES, Settings
-from foretop_core.own_files import read_own_file
+from foretop_core.own_files import read_file
 
 if TYPE_CHECKING:
     from foretop_core.config.config_reader import SettingPath
@@ -94,7 +94,7 @@ def read_config(environ: Mapping[str, str]) -> ConfigFile:
 def _text(path: Path) -> tuple[str, str]:
     """The content of the file, or why it cannot be read."""
     try:
-        data = read_own_file(path, _MOST_BYTES + 1)
+        data = read_file(path, _MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             return "", f"it is larger than {_MOST_BYTES:,} bytes"
         return (data.decode("utf-8"), "") if data.strip() else ("", "it is empty")

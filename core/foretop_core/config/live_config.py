@@ -97,10 +97,8 @@ def remembered_theme(environ: Mapping[str, str]) -> str:
 
 def remember_theme(environ: Mapping[str, str], name: str) -> None:
     """Keeps it in the state folder; where that cannot be written, the choice holds until the end."""
-    path = _file(environ, _THEME)
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_own_file(path, f"{name}\n".encode())
+        replace_own_file(_file(environ, _THEME), f"{name}\n".encode())
 
 
 def _file(environ: Mapping[str, str], name: str) -> Path:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from foretop_core.background import in_thread
 from foretop_core.dashboard.table_models import TableModel
+from foretop_core.own_files import create_file
 from foretop_core.tables.engine.json_items import as_list
 
 
@@ -36,7 +37,7 @@ async def save(rows: TableModel, name: str, form: ExportFormat, folder: Path | N
 
 def _write(folder: Path, stem: str, suffix: str, text: str) -> Path:
     path = _free(folder, stem, suffix)
-    with path.open("x", encoding="utf-8", newline="") as file:
+    with create_file(path) as file:
         file.write(text)
     return path
 

@@ -183,12 +183,11 @@ class _Told:
 
     def write(self, entry: JournalEntry, now: datetime) -> tuple[datetime | None, tuple[str, ...]]:
         """When, and the lines; no time where the journal has none that can be read."""
-        try:
-            at = datetime.fromisoformat(entry.at)
-            when = humanize.time(at, now, self._zone)
-        except (ValueError, TypeError, OverflowError):
+        at = entry.moment
+        if at is None:
             return None, ()
         target = f"{entry.kind.lower()} {entry.namespace}/{entry.name}"
+        when = humanize.time(at, now, self._zone)
         head = f"{when}  {entry.user}: {entry.method} {entry.context} {target}: {entry.result}"
         return at, (head, *change_lines(entry.method, entry.patch, entry.before))
 

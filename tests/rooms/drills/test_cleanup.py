@@ -308,7 +308,8 @@ def _asked(prompt: str, answer: str) -> str:
 
 
 def test_no_drill_without_a_journal(tmp_path: Path, capsys: pytest.CaptureFixture[str], wire: Wire) -> None:
-    (tmp_path / "state" / "foretop" / "journal.jsonl").mkdir(parents=True)
+    (tmp_path / "state" / "foretop").mkdir(mode=0o700, parents=True)
+    (tmp_path / "state" / "foretop" / "journal").write_text("")
     with living(tmp_path) as at:
         assert at.drill("shop", "--yes") == 3
         assert "Cannot drill shop: The journal" in capsys.readouterr().err

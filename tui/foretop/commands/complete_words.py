@@ -145,6 +145,8 @@ def _names(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, str]
 
     path = _cache_file(kind, connection, environ)
     age = time.time() - path.stat().st_mtime if path.exists() else _KEPT + 1
+    # A clock that was ahead when it was written would have it be fresh for ever.
+    age = age if age >= 0 else _KEPT + 1
     if age > _FRESH:
         asked = [word for name, values in connection.items() for value in values for word in (name, value)]
         # -P: the current folder may be anybody's, and must not be where foretop is imported from.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +31,7 @@ from foretop_core.models.kinds import (
     Kind,
 )
 from foretop_core.models.wire import Resource, decode
+from foretop_core.own_files import replace_own_file
 
 _MOST = 500
 _KINDS = {
@@ -57,10 +57,7 @@ _KINDS = {
 def command(path: Path, kind: str, session_options: SessionOptions) -> int:
     """Write the names of objects for the shell's completion."""
     names = asyncio.run(_names(kind, session_options))
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as draft:
-        json.dump(names, draft, ensure_ascii=False)
-    os.replace(draft.name, path)
+    replace_own_file(path, json.dumps(names, ensure_ascii=False).encode(errors="replace"))
     return 0
 
 

@@ -24,6 +24,7 @@ from foretop_core.config.thresholds_from_settings import duration_text, threshol
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client_factory import known_protections
 from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.own_files import create_file
 
 _FLAGS = {
     "contexts": "default_contexts",
@@ -59,7 +60,7 @@ def init() -> int:
     where = config_path(os.environ)
     try:
         where.parent.mkdir(parents=True, exist_ok=True)
-        with where.open("x", encoding="utf-8") as file:
+        with create_file(where) as file:
             file.write(TEMPLATE)
     except FileExistsError:
         raise ForetopError(f"{where} exists already", hint="foretop config show prints what is in effect") from None

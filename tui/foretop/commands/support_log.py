@@ -17,7 +17,7 @@ from pathlib import Path
 from foretop.terminal.crash_report import state_folder, traceback_lines
 from foretop_core.errors import BadInput
 from foretop_core.logs import PACKAGES, set_level
-from foretop_core.own_files import check_regular, why_not
+from foretop_core.own_files import open_own_file, why_not
 from foretop_core.redaction import without_tokens
 from foretop_core.tables.text.terminal_text import clean
 
@@ -94,7 +94,7 @@ class _LogFile(RotatingFileHandler):
         self.setFormatter(shown)
 
     def _open(self) -> TextIOWrapper:
-        descriptor = _open_own_log(self.baseFilename, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        descriptor = _open_own_log(Path(self.baseFilename), os.O_RDWR | os.O_CREAT | os.O_APPEND)
         os.fchmod(descriptor, 0o600)
         return os.fdopen(descriptor, "a", encoding="utf-8")
 
@@ -114,16 +114,13 @@ def _older(path: Path) -> Path:
 def _check_own_log(path: Path) -> None:
     """Raises OSError for a file that foretop did not write."""
     with suppress(FileNotFoundError):
-        os.close(_open_own_log(str(path), os.O_RDONLY))
+        os.close(_open_own_log(path, os.O_RDONLY))
 
 
-def _open_own_log(path: str, flags: int) -> int:
+def _open_own_log(path: Path, flags: int) -> int:
     """Raises OSError for anything but an empty file or a log of foretop, of this user."""
-    descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW, 0o600)
+    descriptor = open_own_file(path, flags, anywhere=True)
     try:
-        check_regular(descriptor)
-        if os.fstat(descriptor).st_uid != os.geteuid():
-            raise PermissionError(errno.EPERM, f"{path} belongs to another user")
         begin = os.pread(descriptor, 80, 0)
         if begin and not _OWN_LINE.match(begin):
             raise FileExistsError(errno.EEXIST, f"{path} is not a log of foretop")

@@ -141,19 +141,13 @@ def _sent(entries: Sequence[JournalEntry], now: datetime) -> Paragraph:
     names = humanize.join([entry.name for entry in entries])
     some = f"{humanize.count(len(entries), kind)} in {place} ({names})"
     which = some if len(entries) > 1 else f"{kind} {place}/{names}"
-    return _line(_at(entries[0].at, now), f"{which} {result}{what}")
+    moment = entries[0].moment
+    at = humanize.time(moment, now) if moment is not None else entries[0].at
+    return _line(at, f"{which} {result}{what}")
 
 
 def _line(at: str, text: str) -> Paragraph:
     return Paragraph((Span(f"{at}  ", DIM), Span(clean(text))), indent=11)
-
-
-def _at(written: str, now: datetime) -> str:
-    """The time of an entry of the journal as messages have it; as it stands where it cannot be read."""
-    try:
-        return humanize.time(datetime.fromisoformat(written), now)
-    except (ValueError, TypeError):
-        return written
 
 
 def _alike(entry: JournalEntry) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from foretop_core.own_files import create_file
 from foretop_core.rules.own_failures import problem_text
 from foretop_core.tables.text.terminal_text import clean
 
@@ -21,8 +22,7 @@ def write_crash_report(problem: BaseException, environ: Mapping[str, str]) -> Pa
     """Writes a new file that only its owner can read; None where that is not possible."""
     path = state_folder(environ) / f"crash-{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{os.getpid()}.txt"
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
+        with create_file(path, own=True) as out:
             out.write("\n".join(_report(problem)) + "\n")
     except OSError:
         return None

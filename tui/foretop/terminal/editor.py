@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+import secrets
 import shlex
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from foretop_core.errors import ForetopError
-from foretop_core.own_files import read_whole_file
+from foretop_core.own_files import create_file, read_whole_file
 from foretop_core.process_group import find_program
 
 _VARIABLES = ("KUBE_EDITOR", "VISUAL", "EDITOR")
@@ -22,14 +22,13 @@ _MOST_BYTES = 4 * 2**20
 def create_draft(folder: Path, name: str, text: str) -> Path:
     """A new file with the text, mode 0600."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         safe = re.sub(r"[^a-z0-9.-]", "_", name)[:_LONGEST_NAME]
-        descriptor, path = tempfile.mkstemp(prefix=f"{safe}-", suffix=".yaml", dir=folder)
-        with open(descriptor, "w", encoding="utf-8") as file:
+        path = folder / f"{safe}-{secrets.token_hex(4)}.yaml"
+        with create_file(path, own=True) as file:
             file.write(text)
     except OSError as problem:
         raise ForetopError(f"Cannot write a file in {folder}", problem.strerror or str(problem)) from None
-    return Path(path)
+    return path
 
 
 def run_editor(path: Path, environ: Mapping[str, str]) -> str:

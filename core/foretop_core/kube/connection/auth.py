@@ -15,7 +15,7 @@ from foretop_core.kube.connection.config import AuthInfo, ContextConfig, OidcCon
 from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.connection.exec_plugin import ExecCredential, ExecPlugins
 from foretop_core.kube.connection.oidc import OidcTokens
-from foretop_core.own_files import read_own_file
+from foretop_core.own_files import read_file
 
 _LONGEST_TOKEN = 2**20
 REREAD_TOKEN_FILE = timedelta(minutes=1)
@@ -90,7 +90,7 @@ class Authenticator:
         now = self._clock.now()
         if self._file_read is None or not timedelta() <= now - self._file_read < REREAD_TOKEN_FILE:
             try:
-                read = await in_thread(partial(read_own_file, Path(identity.token_file), _LONGEST_TOKEN))
+                read = await in_thread(partial(read_file, Path(identity.token_file), _LONGEST_TOKEN))
                 self._file_token, self._file_read = read.decode("utf-8").strip(), now
             except (OSError, UnicodeDecodeError) as problem:
                 if not (self._file_token or identity.token):

@@ -11,7 +11,6 @@ import contextlib
 import copy
 import json
 import os
-import tempfile
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -25,7 +24,7 @@ from foretop_core.clock import Clock
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import MOST_KUBECONFIG_BYTES, OidcConfig
 from foretop_core.kube.connection.connection_errors import SIGN_IN, Unauthenticated
-from foretop_core.own_files import read_whole_file, why_not
+from foretop_core.own_files import read_in, real_place, replace_in, why_not
 from foretop_core.yaml_guard import PlainLoader
 
 # Deferred imports: only an expired OIDC token needs them.
@@ -154,13 +153,12 @@ def write_tokens(before: OidcConfig, renewed: OidcConfig) -> None:
 
     Another program's newer sign-in is left alone. A file that cannot be written is one line.
     """
-    path = Path(os.path.realpath(before.file))
     try:
-        with _locked(path):
-            old = read_whole_file(path, MOST_KUBECONFIG_BYTES).decode("utf-8")
+        with real_place(Path(before.file)) as (folder, name), _locked(folder, name):
+            old = read_in(folder, name, MOST_KUBECONFIG_BYTES).decode("utf-8")
             new = _changed(old, before, renewed)
             if new is not None:
-                _replace(path, new)
+                _replace(folder, name, new)
     except OSError as problem:
         raise _cannot(before, why_not(problem)) from None
     except (yaml.YAMLError, UnicodeDecodeError):
@@ -250,13 +248,13 @@ def _scalar(token: str) -> str:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def _locked(folder: int, name: str) -> Iterator[None]:
     """kubectl's own lock: a file beside the kubeconfig while it is being written."""
-    lock = path.with_name(f"{path.name}.lock")
+    lock = f"{name}.lock"
     deadline = time.monotonic() + LOCK_LIMIT
     while True:
         try:
-            lock.touch(exist_ok=False)
+            os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666, dir_fd=folder))
             break
         except FileExistsError:
             if time.monotonic() >= deadline:
@@ -265,24 +263,13 @@ def _locked(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        lock.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(lock, dir_fd=folder)
 
 
-def _replace(path: Path, text: str) -> None:
-    """All or nothing: whoever reads the file meanwhile sees the old one or the new one, with the same mode."""
-    if not os.access(path, os.W_OK):
+def _replace(folder: int, name: str, text: str) -> None:
+    """With the same mode and owner as before."""
+    if not os.access(name, os.W_OK, dir_fd=folder):
         # A rename would go through where only the folder may be written, against the wish of whoever protected it.
         raise PermissionError(None, "it is write-protected")
-    status = path.stat()
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            with contextlib.suppress(PermissionError):
-                os.fchown(handle, status.st_uid, status.st_gid)
-            os.fchmod(handle, status.st_mode & 0o7777)
-            os.fsync(handle)
-        os.replace(name, path)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    replace_in(folder, name, text.encode(), os.stat(name, dir_fd=folder))

@@ -197,11 +197,7 @@ def drill_records(journal: Iterable[JournalEntry]) -> tuple[DrillRecord, ...]:
     """All that a journal has of drills, oldest first."""
     found = []
     for entry in journal:
-        try:
-            at = datetime.fromisoformat(entry.at) if entry.drill else None
-        except ValueError:
-            continue
-        if at is not None and at.tzinfo is not None:
+        if entry.drill and (at := entry.moment) is not None:
             target = ObjectRef(entry.context, entry.kind, entry.namespace, entry.name)
             found.append(DrillRecord(entry.drill, entry.method, target, entry.uid, entry.user, at))
     return tuple(found)
