@@ -311,3 +311,11 @@ def test_a_life_that_cannot_be_extended(
 ) -> None:
     assert foretop("backup", "extend", *arguments, "--yes") == code
     assert [method for method, _ in wire.writes if method == "PATCH"] == []
+
+
+@pytest.mark.parametrize("verb", ["pause", "unpause", "delete"])
+def test_a_command_without_names_says_what_is_missing(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It had said that there is no terminal to ask on."""
+    assert run(["schedule", verb]) == 2
+    assert "give names, or -l, or --all" in (told := capsys.readouterr().err)
+    assert "terminal" not in told

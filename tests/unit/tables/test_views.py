@@ -39,7 +39,7 @@ CONTRACT = {
     "schedules": IDENTITY
     | {"schedule", "paused", "skipImmediately", "lastBackup", "lastSkipped"}
     | {"nextRun", "due", "expectedStart", "lastOutcome"},
-    "nonadmin": IDENTITY | {"conditions", "veleroName", "veleroPhase", "queuePosition", "liveQueuePosition"},
+    "nonadmin": IDENTITY | {"conditions", "veleroName", "veleroPhase", "queuePosition", "liveQueuePosition", "started"},
     "queue": IDENTITY | {"position", "waitingPosition", "owner", "blockedBy", "expectedStart"},
     "backups": IDENTITY,
     "restores": IDENTITY,
@@ -531,6 +531,14 @@ def test_every_item_has_the_fields_of_the_contract(name: str) -> None:
         assert set(item) >= CONTRACT[name]
         assert item["context"] == "prod"
     assert not any(item["phase"] == "" for item in items)
+
+
+def test_a_nab_tells_when_its_backup_started() -> None:
+    """That of its own creation is another time: it may have waited in the queue for an hour."""
+    ran = {**velero("v-1", "u-1"), "status": {"phase": "Completed", "startTimestamp": "2026-11-15T02:38:00Z"}}
+    shown = Shown("nonadmin", [nab("one", created="01:00:00", veleroBackup=ran)])
+    assert shown.text("name", "started")[0][1:] == ["one", "15 Nov 02:38"]
+    assert shown.items()[0]["started"] == "2026-11-15T02:38:00Z"
 
 
 @pytest.mark.parametrize("name", sorted(VIEWS))

@@ -17,6 +17,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.selectors import LabelRequirement, selector
 
 R = TypeVar("R", bound=Resource)
+MISSING = "give names, or -l, or --all"
 
 
 class ObjectSelection(msgspec.Struct, frozen=True):
@@ -34,9 +35,7 @@ class ObjectSelection(msgspec.Struct, frozen=True):
         """The objects asked for; `more` says that the command has another way of choosing, which was used."""
         ways = sum((bool(self.names), self.labels is not None, self.everything, more))
         if ways != 1:
-            raise click.UsageError(
-                "give names, or -l, or --all" if ways == 0 else "give only one of names, -l and --all"
-            )
+            raise click.UsageError(MISSING if ways == 0 else "give only one of names, -l and --all")
         if self.names:
             return tuple(select_one(snapshot, kind, items, name) for name in dict.fromkeys(self.names))
         wanted = selector(self.labels or "")
@@ -56,7 +55,11 @@ def choosing_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_selection(
         *arguments: Any, names: tuple[str, ...], labels: str | None, everything: bool, **options: Any
     ) -> Any:
-        return command(*arguments, selection=ObjectSelection(names, labels, everything), **options)
+        selection = ObjectSelection(names, labels, everything)
+        # Before anybody is asked, or told that there is no terminal to ask on: that is the first thing to mend.
+        if not selection.is_given and not options.get("batch"):
+            raise click.UsageError(MISSING)
+        return command(*arguments, selection=selection, **options)
 
     for option in (
         click.option("--all", "everything", is_flag=True, help="Select all."),

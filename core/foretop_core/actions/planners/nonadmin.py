@@ -102,7 +102,7 @@ def _delete(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
 
 def _force(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
     velero = f"the Velero backup {nab.velero.name} and " if nab.velero.name else ""
-    forecast = f"{velero}the NAB are deleted at once; the data stays in storage, from which a sync may recreate it"
+    forecast = f"{velero}the NAB are deleted at once; their data stays in storage, from which a sync may recreate them"
     return _patch(snapshot, nab, "forceDeleteBackup", forecast)
 
 
@@ -130,14 +130,17 @@ DELETE_NAB = ActionRecord(
     footer=LATE,
     dialog=DialogSpec(
         "Delete NAB {}",
-        "Delete permanently",
-        ("Delete NAB {} permanently", "Delete {} permanently"),
+        "Delete",
+        ("Delete NAB {}", "Delete {}"),
         "NAB",
         fields=(
             ChoiceField(
                 "force",
                 "How",
-                (("with its data (spec.deleteBackup)", False), ("by force (spec.forceDeleteBackup)", True)),
+                (
+                    ("with its data (spec.deleteBackup)", False),
+                    ("by force, data stays (spec.forceDeleteBackup)", True),
+                ),
                 served=(NAB, FORCE_FIELD),
                 served_as="serves_force",
                 unserved=f"By force is not offered: {NO_FORCE}.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import ClassVar, assert_never
 
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
@@ -134,6 +135,8 @@ class NonAdminView(View[NonAdminRow]):
             },
             "veleroName": item.velero.name or None,
             "veleroPhase": entry.velero_phase or None,
+            "started": rfc3339(entry.status.start_timestamp) if entry.status is not None else None,
+            "ended": rfc3339(entry.status.completion_timestamp) if entry.status is not None else None,
             "queuePosition": item.state.queue_info.estimated_queue_position if item.state.queue_info else None,
             "liveQueuePosition": entry.place,
             "waitingPosition": (work.waiting_place or None) if work is not None else None,
@@ -285,6 +288,16 @@ def _progress_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
     return phase_tone(entry.velero_phase) if entry.status is not None and entry.status.errors else Tone.PLAIN
 
 
+def _start(entry: NonAdminRow) -> datetime | None:
+    return entry.status.start_timestamp if entry.status is not None else None
+
+
+def _started(entry: NonAdminRow, render: RenderContext) -> str:
+    at = _start(entry)
+    local = at.astimezone(render.zone_of(entry.item)) if at is not None else None
+    return "" if local is None else f"{local.day:>2} {local:%b %H:%M}"
+
+
 def _done(entry: NonAdminRow) -> float | None:
     status = entry.status
     progress = status.progress if status is not None else None
@@ -297,10 +310,10 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     plain("phase", "PHASE", lambda entry: entry.item.phase or "New", tone=_phase_tone, cells=10),
     Column(
         "conditions",
-        "AQD",
+        "COND",
         lambda entry, _: _conditions_text(entry),
         _conditions_text,
-        cells=3,
+        cells=4,
         drawing=lambda entry, _: _conditions(entry),
         lasts=True,
     ),
@@ -335,6 +348,13 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
         right=True,
         cells=6,
         ticks=True,
+    ),
+    Column(
+        "started",
+        "STARTED",
+        _started,
+        lambda entry: -at.timestamp() if (at := _start(entry)) is not None else None,
+        cells=12,
     ),
     plain("object", "VELERO OBJECT", lambda entry: entry.item.velero.name, wide=True, from_middle=True),
 )
