@@ -15,16 +15,23 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
+from msgspec.structs import replace
 
 from foretop.cli import run
+from foretop.commands.finding_sentences import FindingSentences, why_untold
 from foretop.commands.live_session import dashboard_state
 from foretop.commands.view_rows import RowChange
 from foretop.commands.watch import _run as run_hook
 from foretop_core.config.settings import ThresholdSettings
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.triage import Finding, aggregated, triage
 from foretop_core.session import open_session
+from foretop_core.tables.resources.findings import finding_item
 from foretop_demo.local_api_server import LocalApiServer
+from tests.objects import NOW, backup, location
+from tests.tui.fake_source import FilledSource
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import OBJECTS, change, obj
 
@@ -307,3 +314,40 @@ def test_get_describe_and_handover_judge_by_the_configured_limits(config: str) -
     options = SessionOptions(ConnectionOptions(kubeconfig=config), thresholds=ThresholdSettings(goes_after="1s"))
     state = dashboard_state(open_session(options, os.environ))
     assert state.thresholds.goes_after == timedelta(seconds=1)
+
+
+def _change(kind: str, finding: Finding) -> RowChange:
+    return RowChange(kind, finding.subject, finding_item(finding, NOW))
+
+
+def _failed(name: str) -> Finding:
+    """The finding of a backup of nobody that failed 24 hours ago."""
+    ended = "2026-11-14T02:41:07Z"
+    failed = backup(name, "Failed", created=ended, started=ended, ended=ended)
+    (found,) = triage(assemble([location(), failed]), NOW).findings
+    return found
+
+
+def test_a_finding_is_resolved_only_where_something_has_mended_it() -> None:
+    source = FilledSource([location(), backup("kept")])
+    sentences = FindingSentences(why_untold(source))
+    there = ObjectRef(source.contexts[0], "Backup", "velero", "kept")
+    old, mended = _failed("old"), replace(_failed("kept"), subject=there, told_until=None)
+    gone = replace(mended, subject=there._replace(name="gone"))
+    sentences.of([_change("ADDED", one) for one in (old, mended, gone)])
+    assert [line for _, line in sentences.of([_change("DELETED", one) for one in (old, mended, gone)])] == [
+        "No longer told: Backup velero/old: failed (too old to be told).",
+        "Resolved: Backup velero/kept: failed.",
+        "No longer told: Backup velero/gone: failed (it no longer exists).",
+    ]
+
+
+def test_findings_that_become_one_line_or_their_own_again_are_not_told_as_resolved() -> None:
+    sentences = FindingSentences(lambda _: "")
+    each = [_failed(f"b-{number}") for number in range(4)]
+    (line,) = aggregated(each)
+    sentences.of([_change("ADDED", one) for one in each])
+    together = sentences.of([*(_change("DELETED", one) for one in each), _change("ADDED", line)])
+    assert [text.split()[0] for _, text in together] == ["New"]
+    apart = sentences.of([_change("DELETED", line), *(_change("ADDED", one) for one in each[:3])])
+    assert [text.split()[0] for _, text in apart] == ["New"] * 3

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+from msgspec.structs import replace
 
 from foretop.commands.view_rows import RowChange
+from foretop_core.dashboard.session_protocol import ClusterSession
+from foretop_core.models.kinds import by_name
+from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.json_items import Item
 
 _GONE = "DELETED"
+UNTOLD = "UNTOLD"
+"""The type of a change where a finding is gone, and nothing has mended it."""
 _KNOWN = "Acknowledged"
 
 
@@ -17,17 +25,29 @@ class FindingSentences:
     A finding that is acknowledged says so once, and is new again when that ends.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, why_untold: Callable[[Item], str]) -> None:
+        self._why_untold = why_untold
+        """Why a finding that is gone is not resolved; "" where it is."""
         self._said: dict[str, tuple[str, ...]] = {}
 
     def of(self, changes: Iterable[RowChange]) -> list[tuple[RowChange, str]]:
         """The changes that are worth a sentence, each with it."""
         found = []
-        for change in changes:
+        together = list(changes)
+        told = {(one.item["code"], one.item["name"] == "") for one in together if one.type != _GONE}
+        for change in together:
             item = change.item
             before = self._said.pop(item["id"], None)
             if change.type == _GONE:
-                found.append((change, f"Resolved: {subject(item)}: {item['what']}."))
+                if (item["code"], item["name"] != "") in told:
+                    # Several alike are one line from a number on, and each its own below it: it is told there.
+                    continue
+                why = self._why_untold(item)
+                if why:
+                    line = f"No longer told: {subject(item)}: {item['what']} ({why})."
+                    found.append((replace(change, type=UNTOLD), line))
+                else:
+                    found.append((change, f"Resolved: {subject(item)}: {item['what']}."))
                 continue
             known = item["acknowledged"] is not None
             self._said[item["id"]] = said = (_KNOWN,) if known else (item["severity"], item["what"])
@@ -35,6 +55,22 @@ class FindingSentences:
             if before != said:
                 found.append((change, sentence(item, word)))
         return found
+
+
+def why_untold(session: ClusterSession) -> Callable[[Item], str]:
+    """Why a finding of a session is gone though nothing has mended it; "" where something has."""
+
+    def why(item: Item) -> str:
+        context, until = item["context"], item["toldUntil"]
+        if until is not None and session.clock(context).now() >= datetime.fromisoformat(until):
+            return "too old to be told"
+        kind = by_name(item["kind"])
+        key = ObjectRef(context, item["kind"], item["namespace"], item["name"])
+        if kind is None or not key.name or not session.store.health.is_listed(context, kind):
+            return ""
+        return "" if session.store.get(key) is not None else "it no longer exists"
+
+    return why
 
 
 def sentence(item: Item, word: str) -> str:

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
-from foretop.commands.finding_sentences import FindingSentences
+from foretop.commands.finding_sentences import FindingSentences, why_untold
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, say, table, warn, without_controls
@@ -140,7 +140,7 @@ async def _get(
             await wait_synced(session)
             session.watch_on_demand(on_demand)
         if watch:
-            await _watch(source, chosen, plain)
+            await _watch(source, chosen, session, plain)
             return 0
         _, bad = await wait_synced(session)
         bad += _namespaces_unseen(session) if view.name == "protection" else []
@@ -183,8 +183,8 @@ def _needed(view: TableView[Any]) -> tuple[Kind, ...]:
     return tuple(kind for kind in KINDS if (kind.name in named or kind in beside) and kind in WATCHED)
 
 
-async def _watch(source: PrintedTable, chosen: PrintedRows, plain: bool) -> None:
-    sentences = FindingSentences()
+async def _watch(source: PrintedTable, chosen: PrintedRows, session: Session, plain: bool) -> None:
+    sentences = FindingSentences(why_untold(session))
     async for changes in row_changes(source):
         if plain:
             for _, line in sentences.of(changes):
@@ -213,7 +213,9 @@ def _print(source: PrintedTable, chosen: PrintedRows, session: Session, plain: b
     if chosen.sort_by is not None:
         items = sort_items(items, chosen.sort_by)
     if plain:
-        for _, line in FindingSentences().of([RowChange("ADDED", key, item) for key, item in items.items()]):
+        for _, line in FindingSentences(why_untold(session)).of(
+            [RowChange("ADDED", key, item) for key, item in items.items()]
+        ):
             say(line)
         if not items:
             say(source.empty)

@@ -14,7 +14,7 @@ import click
 from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
-from foretop.commands.finding_sentences import FindingSentences
+from foretop.commands.finding_sentences import UNTOLD, FindingSentences, why_untold
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session
 from foretop.commands.output import say, warn
@@ -27,7 +27,7 @@ from foretop_core.rules.triage import Severity
 from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.text.terminal_text import LONGEST
 
-_EVENTS = {"ADDED": "new", "MODIFIED": "changed", "DELETED": "resolved"}
+_EVENTS = {"ADDED": "new", "MODIFIED": "changed", "DELETED": "resolved", UNTOLD: "untold"}
 HOOK_LIMIT = 60.0
 _HOOK_HELP = f"Run this shell command for each change instead of printing it; it has {HOOK_LIMIT:g} seconds."
 _LEVELS = {severity.value: tuple(Severity)[: at + 1] for at, severity in enumerate(Severity)}
@@ -54,10 +54,10 @@ _LEVELS = {severity.value: tuple(Severity)[: at + 1] for at, severity in enumera
 def command(session_options: SessionOptions, hook: str | None, severity: str, existing: bool, once: bool) -> int:
     """Watch for findings until interrupted: print a sentence for each change, or run a command.
 
-    CMD gets the finding as JSON on standard input and in FORETOP_EVENT (new, changed, resolved), FORETOP_SEVERITY,
-    FORETOP_CODE, FORETOP_CONTEXT, FORETOP_KIND, FORETOP_NAMESPACE, FORETOP_NAME and FORETOP_WHAT. One runs at a time,
-    and none for a finding that is acknowledged. One that has not ended after a minute is ended with all that it has
-    started, so that the next change is not held up.
+    CMD gets the finding as JSON on standard input and in FORETOP_EVENT (new, changed, resolved, untold: too old, or
+    of an object that is gone), FORETOP_SEVERITY, FORETOP_CODE, FORETOP_CONTEXT, FORETOP_KIND, FORETOP_NAMESPACE,
+    FORETOP_NAME and FORETOP_WHAT. One runs at a time, and none for a finding that is acknowledged. One that has not
+    ended after a minute is ended with all that it has started, so that the next change is not held up.
     """
     levels = frozenset(level.value for level in _LEVELS[severity])
     return asyncio.run(_until_ended(_watch(session_options, hook, levels, existing, once)))
@@ -89,7 +89,7 @@ async def _watch(
 ) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         await asyncio.gather(*(session.settled(name) for name in session.contexts), return_exceptions=True)
-        sentences = FindingSentences()
+        sentences = FindingSentences(why_untold(session))
         counts = existing
         async for changes in row_changes(FindingRows(session, "")):
             told = sentences.of(change for change in changes if change.item["severity"] in levels)
@@ -97,7 +97,7 @@ async def _watch(
                 if hook is None:
                     say(line)
                     sys.stdout.flush()
-                elif change.type == "DELETED" or change.item["acknowledged"] is None:
+                elif change.type in ("DELETED", UNTOLD) or change.item["acknowledged"] is None:
                     await _run(hook, change)
             if once and counts and told:
                 return 0

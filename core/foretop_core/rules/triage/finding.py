@@ -83,6 +83,8 @@ class Finding(msgspec.Struct, frozen=True):
     """The error as Velero or the API server wrote it."""
     group: str = ""
     """The words for a line that gathers several of its rule, where each has words of its own."""
+    told_until: datetime | None = None
+    """From when on it is too old to be told, though nothing has mended it; None where it is told while it lasts."""
     times_late: float = 0.0
     """How many times its promise the copy of a namespace is late: of faults alike the greatest comes first."""
     called: str = ""

@@ -107,6 +107,7 @@ def _failed(
         _remedy(run, "run-again"),
         blames=blames,
         raw=_raw(run),
+        told_until=at + limits.recent_failure,
     )
 
 

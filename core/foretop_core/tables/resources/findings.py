@@ -112,6 +112,7 @@ def finding_item(finding: Finding, now: datetime) -> Item:
         "code": finding.code,
         "severity": finding.severity.value,
         "since": rfc3339(finding.since),
+        "toldUntil": rfc3339(finding.told_until),
         "what": render_text(finding.what, now),
         "evidence": render_text(finding.evidence, now),
         "hits": render_text(finding.hits, now),
