@@ -641,8 +641,8 @@ async def test_the_words_of_a_lane_say_when_it_starts_and_ends_and_with_whom() -
         assert lanes.go_to(shown.source.key(SCHEDULE, "velero", "early"))
         await until_beats(shown, lambda: "90% sure by" in words_of(shown))
         assert "04:00, at 04:00 every day" in words_of(shown)
-        assert re.search(r"Starts 04:10, waits 10m", words_of(shown))
-        assert re.search(r"Ends 04:21, 90% sure by 04:3", words_of(shown))
+        assert re.search(r"Starts 04:14, waits 14m", words_of(shown))
+        assert re.search(r"Ends 04:24, 90% sure by 04:3", words_of(shown))
         assert re.search(r"With early-too", words_of(shown))
 
 

@@ -30,6 +30,7 @@ from foretop_core.rules.night.what_if import (
 )
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.tables.timeline.night_lanes import ServerNight
 from foretop_core.tables.timeline.night_words import night_numbers, night_words, nights_compared
 from tests.objects import NOW, at, backup, location, schedule, upload
@@ -47,8 +48,14 @@ def _objects() -> list[Any]:
     return [location(), *runs, *schedules]
 
 
+def _one_slot(objects: list[Any]) -> ClusterSnapshot:
+    """A server with one slot, whatever its runs of former days show."""
+    servers = {"velero": VeleroInfo(concurrency=1, version="1.18.3")}
+    return replace(assemble(objects, given_versions={"": "1.18.3"}), servers=servers)
+
+
 def _compared(*changes: Any) -> NightComparison:
-    snapshot = assemble(_objects(), given_versions={"": "1.18.3"})
+    snapshot = _one_slot(_objects())
     return what_if(snapshot, "velero", NOW, changes, timedelta(hours=3))
 
 
@@ -105,7 +112,7 @@ def test_how_many_runs_a_new_expression_makes_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cron", "told"), [("0 * * * *", "no longer lost (10 runs)"), ("*/15 * * * *", "5 runs lost instead of 10")]
+    ("cron", "told"), [("0 * * * *", "no longer lost (11 runs)"), ("*/15 * * * *", "5 runs lost instead of 11")]
 )
 def test_how_many_runs_are_no_longer_lost_is_told(cron: str, told: str) -> None:
     """It takes 25 minutes and is due every ten."""
@@ -126,7 +133,7 @@ def test_how_many_wait_less_is_told_before_each_of_many() -> None:
         for number, name in enumerate(names)
     ]
     made = [schedule(name, "0 3 * * *", last="01:00:03", template={"includedNamespaces": [name]}) for name in names]
-    snapshot = assemble([location(), *runs, *made], given_versions={"": "1.18.3"})
+    snapshot = _one_slot([location(), *runs, *made])
     found = what_if(snapshot, "velero", NOW, [Slots(2)])
     each = [line for line in found.differences if ": waits " in render(line, NOW)]
     assert len(each) == 6, "each course has another first"
@@ -201,7 +208,7 @@ def test_both_columns_tell_the_night_as_the_calendar_does() -> None:
     """An hourly schedule goes on for a day, and a third one is refused: neither moves the end of the night."""
     nightly = schedule("nightly", cron="10 4 * * *", last="2026-11-14T04:10:03Z")
     bad = schedule("bad", cron="0 5 * * *", last="2026-11-14T05:00:03Z", template={"storageLocation": "gone"})
-    snapshot = assemble([*_objects(), nightly, bad], given_versions={"": "1.18.3"})
+    snapshot = _one_slot([*_objects(), nightly, bad])
     found = what_if(snapshot, "velero", NOW, [Longer("nightly", 2.0)])
     rows = {label: (was, then) for label, was, then in nights_compared(found.before, found.after, UTC)}
     for place, one in enumerate((found.before, found.after)):
