@@ -14,6 +14,7 @@ from foretop.widgets.paragraphs import Line
 from foretop.widgets.styles import CURSOR
 from foretop_core.config.settings import Settings
 from foretop_core.dashboard.session_protocol import DisplayOptions
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS, SCHEDULE, STORAGE
 from foretop_core.pages import PAGES, TABS
@@ -200,7 +201,20 @@ async def test_a_cluster_that_is_lost_says_so_where_its_counts_were() -> None:
             shown.source.fare(kind, WatchState.STALE, "the connection was refused", ("prod-us",))
         await shown.tick()
         assert " prod-eu ✗5 ▲3 · prod-us ✗ unreachable, seen 40s ago   all namespaces" in shown.lines[0]
-        assert "slots 3/3 · ?   API ✗ 1 of 2 " in shown.status
+        assert "slots 3/3 · ?   API ✗ prod-us " in shown.status
+
+
+def test_a_cluster_that_is_lost_is_in_triage_within_seconds_however_long_the_rules_rest() -> None:
+    """They rest for a share of the time that they took: a minute on a slow machine. Here no time passes for them."""
+    source = FilledSource(troubled(), ("prod-eu", "prod-us"))
+    state = DashboardState(source, lambda: 0.0)
+    state.judge(at_once=True)
+    for kind in KINDS:
+        source.fare(kind, WatchState.STALE, "the connection was refused", ("prod-us",))
+    source.manual.advance(timedelta(seconds=6))
+    state.begin_frame()
+    state.judge()
+    assert [one.subject.name for one in state.findings if one.code == "velero-out-of-reach"] == ["prod-us"]
 
 
 def test_many_clusters_are_counted_together() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
 
@@ -144,6 +144,8 @@ class DashboardState:
         self._reads = reads
         self._beside = beside
         self._undone: tuple[UndoneChange, ...] = ()
+        self._blind: frozenset[str] = frozenset()
+        """The ids of the last findings about what is not visible."""
         self._context_factories = {context: self._factory(context) for context in source.contexts}
         self._render_contexts: dict[str, tuple[int, RenderContext]] = {}
         self._clocks: dict[str, datetime] = {}
@@ -291,7 +293,10 @@ class DashboardState:
         """Looks for what is wrong, where something changed or time has passed."""
         for context in self.contexts:
             self.store.look(context, self.clock(context))
-        if self._gathered != self._log.revision:
+        # However long the rules take, and rest after it: that a cluster is lost is told in that second.
+        blind = frozenset(finding.id for finding in self._visibility())
+        if (self._gathered, self._blind) != (self._log.revision, blind):
+            self._blind = blind
             self._gather()
         began = self._ticks()
         changed = any(self._judged.get(context, _NEVER)[1] != self._version(context) for context in self.contexts)
@@ -466,18 +471,14 @@ class DashboardState:
             )
         )
 
+    def _visibility(self) -> Iterator[Finding]:
+        for context in self.contexts:
+            seen_before = self.store.revision(context) > 0
+            yield from visibility_findings(context, self.health(context), self.clock(context), seen_before=seen_before)
+
     def _not_seen(self, *, some: bool) -> tuple[Finding, ...]:
         """Stands among the findings; where there are none, the calm page tells at length what was not seen."""
-        blind = tuple(
-            finding
-            for context in self.contexts
-            for finding in visibility_findings(
-                context,
-                self.health(context),
-                self.clock(context),
-                seen_before=self.store.revision(context) > 0,
-            )
-        )
+        blind = tuple(self._visibility())
         all_lost = all(self.health(context).lost_at is not None for context in self.contexts)
         grave = any(finding.severity is not Severity.NOTE for finding in blind)
         return blind if some or (grave and not all_lost) else ()

@@ -213,8 +213,11 @@ def _api(state: DashboardState) -> Forms:
     if len(boards) == 1 and not unreached and any(health.lost_at for health in boards.values()):
         # Since when it is lost stands beside the name of the cluster.
         said = said.partition(", ")[2] or said
-    first = said.partition(",")[0].removesuffix(" live")
-    return tuple(_labelled("API", (mark, word)) for word in (said.removesuffix(" live"), first, ""))
+    brief = said.partition(",")[0].removesuffix(" live")
+    lost = [cut(span(name).text, 20) for name, health in boards.items() if health.state in LOST]
+    if len(boards) > 1 and lost:
+        said, brief = humanize.join(lost, 2), f"{lost[0]} +{len(lost) - 1}" if len(lost) > 1 else lost[0]
+    return tuple(_labelled("API", (mark, word)) for word in (said.removesuffix(" live"), brief, ""))
 
 
 def _pauses(state: DashboardState) -> Forms:
