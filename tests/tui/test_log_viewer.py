@@ -8,6 +8,7 @@ import pytest
 from textual.app import App, ComposeResult
 
 from foretop.dialogs.log_viewer import LogViewer
+from foretop.widgets.line_widgets import StyledLine
 from foretop.widgets.log_lines import LogLines
 from foretop_core.actions import run_logs
 from foretop_core.actions.run_logs import RunLog
@@ -84,7 +85,10 @@ async def test_the_log_has_a_help_of_its_own_keys(tmp_path: Path, monkeypatch: p
         await at.see("? help")
         await at.shown.press("question_mark")
         await at.see("Keys of the log", "ctrl+s save it to a file", "g and G go to the ends", "q close the log")
+        below = at.shown.app.screen_stack[-2].query_one("#fetch-foot", StyledLine)
+        assert below.text.split() == ["esc", "close"], "its keys do not work below the help"
         await at.shown.press("question_mark")
+        await at.shown.until(lambda: "? help" in below.text)
         assert lines_of(at).has_focus, "the log is there again, as it was"
 
 

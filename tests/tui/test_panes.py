@@ -229,7 +229,7 @@ async def test_a_text_that_became_shorter_leaves_nothing_of_the_longer_one() -> 
 
 @pytest.mark.parametrize(
     ("size", "pane", "rows"),
-    [(SMALL, (80, 5), 14), ((80, 40), (80, 13), 22), (MIDDLE, (36, 35), 34), (LARGE, (70, 55), 54)],
+    [(SMALL, (80, 5), 14), ((80, 40), (80, 16), 19), (MIDDLE, (36, 35), 34), (LARGE, (70, 55), 54)],
 )
 @pytest.mark.sweep
 async def test_table_and_pane_have_a_fixed_share_whatever_row_is_under_the_cursor(

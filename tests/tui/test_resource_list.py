@@ -50,6 +50,9 @@ async def test_a_backups_resources_are_listed_after_consent(tmp_path: Path, monk
         await at.see("apps/v1/Deployment:")
         namespaces = len(at.object("Backup", name)["spec"]["includedNamespaces"])
         assert at.shown.app.screen.query_one(LogLines).lines[0] == f"{10 * namespaces} objects of 10 kinds"
+        await at.shown.press("question_mark")
+        await at.see("Keys of the resource list", "q close the resource list")
+        await at.shown.press("escape")
         assert at.writes == [REQUEST]
         await at.shown.press("ctrl+s")
         assert "v1/ConfigMap:" in (tmp_path / f"{name}-resources.log").read_text()

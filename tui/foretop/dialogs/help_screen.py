@@ -60,15 +60,15 @@ class HelpScreen(TextModal):
 
 
 class LogHelpScreen(TextScreen):
-    """The keys of a log, over it."""
+    """The keys of a log or a list, over it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,enter", "leave", show=False),
     ]
     window = "window -tall -text"
 
-    def __init__(self, keys: Sequence[tuple[str, str]], ascii: bool) -> None:
-        head = Paragraph((Span("Keys of the log", BOLD), Span("   up/down scroll, esc/q close", DIM)))
+    def __init__(self, noun: str, keys: Sequence[tuple[str, str]], ascii: bool) -> None:
+        head = Paragraph((Span(f"Keys of the {noun}", BOLD), Span("   up/down scroll, esc/q close", DIM)))
         super().__init__([head, *(_key(key, does) for key, does in keys)], ascii)
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
@@ -127,7 +127,23 @@ class LogViewer(DownloadScreen):
 
     def action_help(self) -> None:
         if self.download_state is DownloadState.SHOWN:
-            self.app.push_screen(LogHelpScreen((*_LOG_KEYS, *self.own_keys, *_WAYS_OUT), self.ascii))
+            noun = self.file.noun
+            ways_out = (
+                ("?", "this help"),
+                ("esc", f"end the search, then close the {noun}"),
+                ("q", f"close the {noun}"),
+            )
+            self.app.push_screen(LogHelpScreen(noun, (*_LOG_KEYS, *self.own_keys, *ways_out), self.ascii))
+
+    @on(events.ScreenSuspend)
+    def _window_opened(self) -> None:
+        """Its keys do not work below a window."""
+        self.query_one("#fetch-foot", StyledLine).show(key_line((("esc", "close"),), self.size.width))
+
+    @on(events.ScreenResume)
+    def _window_closed(self) -> None:
+        if self.query("#fetch-foot"):
+            self.show_foot()
 
     own_keys: ClassVar[tuple[tuple[str, str], ...]] = ()
     """The keys that only this log has, for the help."""
@@ -319,4 +335,3 @@ _LOG_KEYS = (
     ("up down j k", "move; page up and down; g and G go to the ends"),
     ("ctrl+s", "save it to a file in the folder that foretop was started in"),
 )
-_WAYS_OUT = (("?", "this help"), ("esc", "end the search, then close the log"), ("q", "close the log"))

@@ -43,7 +43,7 @@ def _storage_pane(place: BackupStorageLocation, tone: Tone, render: RenderContex
     why = f" {facts.fault.sentence}" if facts.fault is not None else ""
     said = [lead(f"{status.phase or 'Not checked yet'}{f', but {old}' if old else ''}.{why}", tone)]
     if status.message:
-        said.append(paragraph(status.message, Tone.BAD, label="Says"))
+        said.append(paragraph(status.message, label="Says"))
     said.append(paragraph(where_text(place.spec), label="Where"))
     said.append(paragraph(credential_text(place.spec), label="Access"))
     checked = render.time(status.last_validation_time, place) if status.last_validation_time else "never"
@@ -65,7 +65,7 @@ def repository_pane(repository: BackupRepository, render: RenderContext) -> tupl
     if repository.is_unready:
         said.append(paragraph(unready_repository(repository), Tone.BAD, label="Why"))
     elif status.message:
-        said.append(paragraph(status.message, Tone.BAD, label="Says"))
+        said.append(paragraph(status.message, label="Says"))
     if failed:
         said.append(paragraph(failed, Tone.WARN, label="Failed"))
     kind = spec.repository_type or "repository"

@@ -90,7 +90,8 @@ class RestoresView(View[Restore]):
     name = "restores"
     kinds = watched = frozenset({RESTORE.name})
     order = "started"
-    rank = ("phase", "into", "started", "errors", "backup", "warnings", "items", "took", "from")
+    rank = ("phase", "started", "errors", "warnings", "into", "took", "from", "backup", "items")
+    least: ClassVar[Mapping[str, int]] = {"name": 22}
     order_words = "worst first, then newest"
     is_of_velero = True
     mark_ticks = False
