@@ -12,8 +12,10 @@ from foretop.dialogs.command_palette import matching
 from foretop.main_screen.screen_actions import entries
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import LARGE
+from tests.tui.test_dialogs_typing import newest
 
 
 def _found(text: str) -> list[str]:
@@ -149,3 +151,16 @@ async def test_results_are_not_offered_of_a_nab_that_velero_has_no_backup_of(
         await at.go("3", nab)
         assert at.shown.app.main_screen.disabled_reason("results") == "Only Velero's backups and restores have results"
         assert "x results" not in at.shown.text
+
+
+async def test_an_object_that_is_gone_offers_nothing_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        name = newest(at, "wiki")
+        await at.go("7", at.key(BACKUP, name))
+        await at.shown.press("enter")
+        await at.shown.until(lambda: "x results" in at.shown.footer)
+        at.box.storage.delete(at.box.storage.kind("Backup"), HOME, name)
+        await at.see("It no longer exists or is no longer visible.")
+        await at.shown.until(lambda: "x results" not in at.shown.footer)
+        offered = {action.id for action in at.shown.app.main_screen.offered()}
+        assert not offered & {"results", "describe", "yaml", "logs", "restore"}

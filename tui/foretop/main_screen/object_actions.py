@@ -23,7 +23,7 @@ from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.dashboard.object_fetch import why_not_fetch_results
 from foretop_core.dashboard.related_objects import related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
-from foretop_core.models.kinds import CRON_JOB, HAVE_RESULTS, NAB, NAR, POD, PRESCALED, SCHEDULE
+from foretop_core.models.kinds import CRON_JOB, HAVE_RESULTS, NAB, NAMESPACE, NAR, POD, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGE_OF
 from foretop_core.rules import humanize
@@ -57,7 +57,8 @@ def run_under_cursor(host: ActionHost) -> ObjectRef | None:
 
 
 def _has_results(item: Resource | None, key: ObjectRef) -> bool:
-    return key.kind in HAVE_RESULTS and not (isinstance(item, NonAdmin) and not item.velero.name)
+    is_without = item is None or (isinstance(item, NonAdmin) and not item.velero.name)
+    return key.kind in HAVE_RESULTS and not is_without
 
 
 class ObjectActions:
@@ -91,6 +92,15 @@ class ObjectActions:
 
     def can_jump(self) -> bool:
         return self._leads_elsewhere(self.targets(), self._subject())
+
+    def can_describe(self) -> bool:
+        """Not of an object that is gone."""
+        subject, state = self._subject(), self.host.state
+        if subject is None or state is None:
+            return False
+        return subject.kind == NAMESPACE.name or state.store.get(subject) is not None
+
+    can_yaml = can_describe
 
     def can_results(self) -> bool:
         """In the results themselves the key fetches their list."""
