@@ -23,7 +23,7 @@ from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.dashboard.object_fetch import why_not_fetch_results
 from foretop_core.dashboard.related_objects import related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
-from foretop_core.models.kinds import CRON_JOB, HAVE_RESULTS, NAB, NAMESPACE, NAR, POD, PRESCALED, SCHEDULE
+from foretop_core.models.kinds import CRON_JOB, HAVE_RESULTS, NAB, NAR, POD, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGE_OF
 from foretop_core.rules import humanize
@@ -94,11 +94,8 @@ class ObjectActions:
         return self._leads_elsewhere(self.targets(), self._subject())
 
     def can_describe(self) -> bool:
-        """Not of an object that is gone."""
-        subject, state = self._subject(), self.host.state
-        if subject is None or state is None:
-            return False
-        return subject.kind == NAMESPACE.name or state.store.get(subject) is not None
+        """The page of an object knows itself which sections it has."""
+        return self.host.current != DETAIL and self._subject() is not None
 
     can_yaml = can_describe
 

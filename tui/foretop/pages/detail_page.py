@@ -40,7 +40,7 @@ from foretop_core.dashboard.object_fetch import (
 )
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.models.kinds import HAVE_RESULTS
+from foretop_core.models.kinds import HAVE_RESULTS, NAMESPACE
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGE_OF
@@ -248,7 +248,16 @@ class DetailPage(Page, can_focus=True):
         self._show("describe")
 
     def offers(self, action_id: str) -> bool:
+        if action_id in ("yaml", "describe"):
+            return self._is_there
         return action_id != "open" or self._runs.cursor is not None
+
+    @property
+    def _is_there(self) -> bool:
+        """False for an object that is gone; a namespace is told of by its copies alone too."""
+        if self.state is None or self.key is None:
+            return False
+        return self.key.kind == NAMESPACE.name or self.state.store.get(self.key) is not None
 
     @property
     def shows_results(self) -> bool:
