@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from foretop.commands.demo import own_state
 from foretop.commands.support_log import start_log
 from foretop.dialogs.text_screens import MessagesScreen
 from foretop.terminal.crash_report import write_crash_report
@@ -125,6 +126,21 @@ def test_why_a_file_is_not_written_is_one_clear_line(of_root: Path, tmp_path: Pa
     with pytest.raises(PermissionError, match="link is a link that another user has made"):
         read_own_file(tmp_path / "link" / "secret", 100)
     assert (of_root / "secret").read_text() == "of root alone"
+
+
+@AS_ROOT
+def test_a_demo_begins_anew_only_in_a_folder_of_its_own(
+    of_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (of_root / "2026-11-15.jsonl").write_text("{}\n")
+    link = tmp_path / "state" / "foretop" / "demo" / "foretop" / "journal"
+    link.parent.mkdir(mode=0o700, parents=True)
+    link.symlink_to(of_root)
+    given_away(link)
+    with own_state():
+        pass
+    assert (of_root / "2026-11-15.jsonl").exists()
 
 
 @AS_ROOT

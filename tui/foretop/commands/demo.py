@@ -21,6 +21,7 @@ from foretop.commands.start_dashboard import DisplayFlags, has_terminal, screen_
 from foretop_core.actions.journal import default_path
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
+from foretop_core.own_files import own_folder
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN, read_release
 from foretop_demo.reconcile import Behaviour
 from foretop_demo.scenarios import SCENES, Scenario, ScenarioOptions, find_scene
@@ -130,9 +131,10 @@ def own_state() -> Iterator[None]:
     """The journal of a demo is its own, and begins anew: its cluster and time do so too."""
     before = os.environ.get("XDG_STATE_HOME")
     folder = default_path(os.environ).parent / "demo"
-    for path in folder.glob("foretop/journal/*.jsonl"):
-        with suppress(OSError):
-            path.unlink()
+    journal = folder / "foretop" / "journal"
+    with suppress(OSError), own_folder(journal) as held:
+        for path in journal.glob("*.jsonl"):
+            os.unlink(path.name, dir_fd=held)
     os.environ["XDG_STATE_HOME"] = str(folder)
     try:
         yield
