@@ -138,7 +138,7 @@ def test_volumes_are_proven_by_what_velero_made_of_them(tmp_path: Path, capsys: 
         assert shop["volumesLeftOut"] == [{"name": "orders", "why": "no snapshot and no file copy of it was made"}]
         shop = rows(kubeconfig(box, tmp_path, "no-claims"), capsys)["shop"]
         assert (shop["state"], shop["volumesTaken"]) == ("not known", [])
-        assert shop["whyNotKnown"] == "its PersistentVolumeClaims were not read"
+        assert shop["volumesUnknown"] == "its PersistentVolumeClaims were not read"
 
 
 def test_findings_name_what_nothing_covers(

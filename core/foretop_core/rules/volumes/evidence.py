@@ -94,6 +94,12 @@ class VolumeEvidence(msgspec.Struct, frozen=True):
         sizes = [one.size for one in self.taken]
         return None if not sizes or self.open or self.unknown or None in sizes else sum(filter(None, sizes))
 
+    @property
+    def size_unknown(self) -> str:
+        """The reason why the bytes are not known; "" where they are, or where there are none."""
+        is_told = self.size is not None or not self.taken
+        return self.unknown or ("" if is_told else "nothing tells the size of a snapshot")
+
 
 class ClaimedVolume(msgspec.Struct, frozen=True):
     claim: PersistentVolumeClaim

@@ -244,8 +244,9 @@ class ProtectionView(View[ProtectionRow]):
             "volumesLeftOut": [{"name": one.name, "why": one.why} for one in facts.volumes.left_out],
             "volumesNotKnown": list(facts.volumes.open),
             "volumesNewer": list(facts.volumes.newer),
-            "whyNotKnown": facts.unknown or None,
+            "volumesUnknown": facts.volumes.unknown or None,
             "bytes": facts.volumes.size,
+            "bytesUnknown": facts.volumes.size_unknown or None,
             "storageLocations": list(facts.storage),
             "unavailableLocations": list(found.unavailable),
             "repositories": [
