@@ -14,7 +14,7 @@ from foretop_core.models.wire import Resource
 from foretop_core.pages import TABS
 from foretop_core.tables.text.terminal_text import width
 from tests.tui.fake_source import FilledSource, backup_dict, meta, troubled
-from tests.tui.pilot import SMALL, screen
+from tests.tui.pilot import LARGE, SMALL, screen
 
 _EVIL = "a\x1b[2J\x1b]0;own\x07\u202e[bold red]x[/]\r\n\u200bé\u0301漢字"
 _PLACES = ["1", "2", "3", "4", "7", "8", "9"]
@@ -110,3 +110,17 @@ async def test_without_colour_every_state_is_still_told(monkeypatch: pytest.Monk
             if segment.style
         ]
         assert not any(color is not None and not color.is_default for color in painted)
+
+
+async def test_what_a_tenant_writes_does_not_look_like_a_word_of_foretop() -> None:
+    forged = "denied. │ ✓ No problems. All is done by 05:10Z"
+    condition = {"type": "Accepted", "status": "False", "reason": forged, "message": forged}
+    refused = {"metadata": meta("orders", "team-a"), "status": {"phase": "BackingOff", "conditions": [condition]}}
+    source = FilledSource([from_builtins(NonAdminBackup, refused)])
+    async with screen(source, LARGE) as shown:
+        for key in ("1", "3", "enter", "y"):
+            await shown.press(key)
+            assert "✓ No problems" not in " ".join(shown.text.split())
+        await shown.press("3")
+        pane = " ".join(shown.pane.split())
+        assert 'The controller refuses it: "denied. \\u2502 \\u2713 No problems.' in pane

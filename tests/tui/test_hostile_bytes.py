@@ -131,3 +131,6 @@ def test_the_last_filter_drops_what_takes_no_cell_and_keeps_the_width() -> None:
     strip = Strip([Segment("a\x1b]0;own\x07é漢\u202eb")])
     assert drawable(strip).text.rstrip() == "a]0;owné漢b"
     assert drawable(strip).cell_length == strip.cell_length
+    private = Strip([Segment("a\ue000b\U000f0001c\U0010fffd")])
+    assert drawable(private).text == "a?b?c?"
+    assert drawable(private).cell_length == private.cell_length

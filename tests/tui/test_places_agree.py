@@ -184,7 +184,7 @@ def test_an_approval_that_is_missing_is_the_administrator_s_to_give() -> None:
     shown = then.shown("nonadmin")
     (pane,) = (text_of(nonadmin_pane(entry, at)) for entry, at in entries(shown) if entry.item.name == "own-bucket")
     assert pane.startswith("Its storage location iot-minio waits for an administrator's decision since ")
-    assert "The controller refuses it: InvalidBackupSpec: VeleroBackupStorageLocation with NACUUID" in pane
+    assert 'The controller refuses it: "InvalidBackupSpec: VeleroBackupStorageLocation with NACUUID' in pane
     assert "an administrator decides about its storage request (a)" in pane
     assert "after that the owner must change it or create it again" in pane
     assert "corrected" not in pane

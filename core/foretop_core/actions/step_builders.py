@@ -18,6 +18,7 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.models.wire import ObjectRef
+from foretop_core.quoting import quoted
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
@@ -189,7 +190,8 @@ def unavailable_storage(snapshot: ClusterSnapshot, backup: Backup) -> str:
     location = snapshot.location(backup.namespace, backup.spec.storage_location)
     if location is None or location.phase != "Unavailable":
         return ""
-    return f"the storage location {location.name} is Unavailable: {location.status.message or 'no reason given'}"
+    message = location.status.message
+    return f"the storage location {location.name} is Unavailable: {quoted(message) if message else 'no reason given'}"
 
 
 def waits_for_velero(snapshot: ClusterSnapshot, namespace: str, done: str, now: datetime) -> str:

@@ -14,6 +14,7 @@ import msgspec
 from foretop_core.actions.action_record import Follow
 from foretop_core.models import Backup, Resource, Restore, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, SCHEDULE
+from foretop_core.quoting import quoted
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import LastingFacts
 from foretop_core.rules.forecast import blocker
@@ -135,7 +136,7 @@ def edit_probe(before: Schedule, before_runs: tuple[str, ...], *, was_due: bool,
         if now.spec.paused:
             return ProgressReport("Velero reads it once it is unpaused", done=True)
         if now.phase == "FailedValidation" and now.status != before.status:
-            return ProgressReport(f"Velero refuses it: {'; '.join(now.status.validation_errors)}", True, False)
+            return ProgressReport(f"Velero refuses it: {quoted('; '.join(now.status.validation_errors))}", True, False)
         if now.status.last_skipped and now.status.last_skipped != before.status.last_skipped:
             return _skipped(snapshot, now, now.status.last_skipped, was_due=was_due)
         if (new := _new_run(snapshot, before, before_runs)) is not None:
@@ -173,7 +174,7 @@ def deletion_probe(namespace: str, name: str) -> Probe:
         asked = [one for one in snapshot.delete_requests if (one.namespace, one.spec.backup_name) == (namespace, name)]
         errors = [text for one in asked for text in one.status.errors]
         if errors:
-            return ProgressReport(f"{name} could not be deleted: {'; '.join(errors)}", done=True, well=False)
+            return ProgressReport(f"{name} could not be deleted: {quoted('; '.join(errors))}", done=True, well=False)
         if _named(snapshot.backups, namespace, name) is None:
             return ProgressReport(f"{name} is deleted, with its data", done=True)
         phase = asked[-1].phase if asked else ""
@@ -201,7 +202,7 @@ def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
         if mine is None:
             return ProgressReport(f"{name} is deleted", done=True)
         deleting = mine.condition("Deleting")
-        why = f", {deleting.message}" if deleting else ""
+        why = f", {quoted(deleting.message)}" if deleting else ""
         return ProgressReport(f"{name}: {mine.phase or 'New'}{why}")
 
     return probe

@@ -13,6 +13,7 @@ from foretop_core.cron import go_stdlib, zones
 from foretop_core.cron.fields import ALL_BOUNDS, DOM, DOW, HOUR, MINUTE, MONTH, Bounds
 from foretop_core.cron.go_stdlib import quote
 from foretop_core.errors import BadInput
+from foretop_core.quoting import without_signs
 
 
 class Dialect(Enum):
@@ -54,7 +55,8 @@ def shown(text: str) -> str:
 
 def quoted(text: str) -> str:
     """An expression for a sentence; of one that is too long the beginning, so that the sentence can be read."""
-    return repr(text) if len(text) <= LONGEST else f"{text[:_SHOWN]!r}… ({len(text):,} characters)"
+    shown = without_signs(repr(text if len(text) <= LONGEST else text[:_SHOWN]))
+    return shown if len(text) <= LONGEST else f"{shown}… ({len(text):,} characters)"
 
 
 ZONE_PREFIXES = ("TZ=", "CRON_TZ=")

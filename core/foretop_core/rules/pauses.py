@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from foretop_core.models import Schedule
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
+from foretop_core.quoting import without_signs
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Text, render, sentence
 
@@ -169,7 +170,7 @@ def pause_note(paused: PauseInfo) -> Text:
 def pause_reason(paused: PauseInfo) -> Text:
     """By whom, why, and until when; reads on after since when."""
     who = f" {paused.who}" if paused.who else ""
-    why = f": {paused.why}" if paused.why else ", no reason given"
+    why = f": {without_signs(paused.why)}" if paused.why else ", no reason given"
     until = sentence("; meant until ", paused.until) if paused.until else ""
     return sentence(who, why, until)
 

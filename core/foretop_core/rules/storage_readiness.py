@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from foretop_core.models import Backup, BackupRepository, RestoreSpec, Schedule
 from foretop_core.models.kinds import STORAGE
+from foretop_core.quoting import named, quoted
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.protection.coverage import NamespaceFilter
@@ -18,7 +19,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 def unready_repository(repository: BackupRepository) -> str:
     """The effect of a repository that is not ready, with Velero's reason where it gives one."""
     reason = repository.status.message.rstrip(".")
-    return f"{unready_effect(repository)} {f'Velero says: {reason}' if reason else 'Velero gives no reason'}."
+    return f"{unready_effect(repository)} {f'Velero says: {quoted(reason)}' if reason else 'Velero gives no reason'}."
 
 
 def unready_effect(repository: BackupRepository) -> str:
@@ -59,7 +60,7 @@ def storage_refusal(snapshot: ClusterSnapshot, namespace: str, name: str) -> str
     """
     location = snapshot.location(namespace, name)
     if location is None:
-        return f"its storage location {name} does not exist" if name and saw_storage(snapshot) else ""
+        return f"its storage location {named(name)} does not exist" if name and saw_storage(snapshot) else ""
     return f"its storage location {location.name} is {location.refuses}" if location.refuses else ""
 
 

@@ -428,7 +428,8 @@ def test_nothing_is_restored_from_a_storage_location_that_is_unavailable() -> No
     plan = plan_restore(ClusterSnapshot(backups=(done,), storage=(away,)), [done], RestoreRequest(), NOW)
     assert plan.steps == ()
     assert plan.refused[0].why == (
-        "the storage location minio is Unavailable: dial tcp: no route to host; fix the storage location, then restore"
+        'the storage location minio is Unavailable: "dial tcp: no route to host"; '
+        "fix the storage location, then restore"
     )
     there = location("minio", "Available")
     assert plan_restore(ClusterSnapshot(backups=(done,), storage=(there,)), [done], RestoreRequest(), NOW).steps

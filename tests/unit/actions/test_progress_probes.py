@@ -165,7 +165,7 @@ READ_LATER = ProgressReport("Velero uses it from the next run on", done=True)
             with_errors(edited(), "bad field", "bad cron"),
             (),
             True,
-            ProgressReport("Velero refuses it: bad field; bad cron", done=True, well=False),
+            ProgressReport('Velero refuses it: "bad field; bad cron"', done=True, well=False),
         ),
         (edited(skipped="02:41:09"), (), True, SKIPPED),
         (edited(skipped=""), (), True, WAITS),
@@ -195,7 +195,7 @@ def test_an_edited_schedule_that_was_refused_before_is_waited_for_until_velero_r
     broken = with_errors(unpaused(), "bad field")
     probe = edit_probe(broken, (), was_due=False, starts_or_skips=False)
     assert look(probe, with_errors(edited(), "bad field")) == WAITS
-    again = ProgressReport("Velero refuses it: bad cron", done=True, well=False)
+    again = ProgressReport('Velero refuses it: "bad cron"', done=True, well=False)
     assert look(probe, with_errors(edited(), "bad cron")) == again
 
 
@@ -248,7 +248,7 @@ def asked(name: str, of: str, phase: str = "", *errors: str) -> DeleteBackupRequ
         (
             (asked("x", "one", "Processed", "denied"), asked("y", "one", "Processed", "gone", "late")),
             True,
-            ProgressReport("one could not be deleted: denied; gone; late", done=True, well=False),
+            ProgressReport('one could not be deleted: "denied; gone; late"', done=True, well=False),
         ),
     ],
 )
@@ -276,7 +276,7 @@ def test_a_tenant_s_object_that_is_being_deleted() -> None:
     )
     probe = nonadmin_deletion_probe("NonAdminBackup", "team-a", "orders")
     of_both = ClusterSnapshot(nabs=(nab("other"), leaving), nars=(nar("orders"),))
-    assert probe(of_both) == ProgressReport("orders: Deleting, waits for Velero")
+    assert probe(of_both) == ProgressReport('orders: Deleting, "waits for Velero"')
     assert probe(ClusterSnapshot(nabs=(nab("orders", ""),))) == ProgressReport("orders: New")
     assert probe(ClusterSnapshot(nabs=(nab("other"),), nars=(nar("orders"),))) == ProgressReport(
         "orders is deleted", done=True

@@ -98,7 +98,7 @@ def test_a_run_that_has_not_written_its_files_has_none(phase: str, file: RunFile
 
 def test_nothing_is_fetched_from_storage_that_is_unavailable() -> None:
     """The files of a restore are where its backup is; of a backup that is gone nobody knows."""
-    reason = "the storage location minio is Unavailable: denied"
+    reason = 'the storage location minio is Unavailable: "denied"'
     why = ("The log of one cannot be fetched", reason, "fix the storage location")
     kept = backup("kept", spec={"storageLocation": "minio"})
     snapshot = ClusterSnapshot(backups=(backup("other"), kept), storage=(location(), AWAY))

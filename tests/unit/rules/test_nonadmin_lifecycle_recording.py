@@ -10,6 +10,7 @@ import pytest
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
+from foretop_core.quoting import quoted
 from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts
 from foretop_core.rules.nonadmin_lifecycle import Path, StepState
 from foretop_core.rules.sentences import render
@@ -119,8 +120,7 @@ def test_every_state_has_a_sentence_and_a_next_step() -> None:
         assert view.next
         accepted = owner.condition("Accepted")
         if owner.phase == "BackingOff" and accepted is not None and accepted.status == "False":
-            assert accepted.reason in why
-            assert accepted.message.rstrip(".") in why
+            assert quoted(f"{accepted.reason}: {accepted.message.rstrip('.')}") in why
 
 
 def test_step_times_never_decrease() -> None:

@@ -29,6 +29,7 @@ from foretop_core.models import (
 from foretop_core.models.nonadmin import NAB_UUID_LABEL
 from foretop_core.models.velero import DRILL_LABEL, SCHEDULE_LABEL, ManagedFields
 from foretop_core.models.wire import ObjectRef
+from foretop_core.quoting import quoted
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written
@@ -617,7 +618,7 @@ def test_a_restore_names_the_repository_that_its_volumes_cannot_come_from(
     (step,) = plan_restore(snapshot, [kept], wanted, NOW, ["shop"]).steps
     assert f"existing resources stay unchanged; {told}" in step.changes
     (found,) = (one for one in triage(snapshot, NOW).findings if one.subject.kind == "BackupRepository")
-    warned = f"shop-NotReady is not ready: {found.evidence} Velero says: {found.raw}."
+    warned = f"shop-NotReady is not ready: {found.evidence} Velero says: {quoted(found.raw)}."
     assert (warned in step.warnings) is ("but none" in told)
 
 

@@ -535,7 +535,7 @@ def test_a_refused_nab_shows_the_controller_s_message() -> None:
     found = only(location(), nab(phase="BackingOff", conditions=[refusal]))
     assert (found.code, found.subject.kind) == ("nonadmin-refused", "NonAdminBackup")
     assert render(found.what, NOW) == "refused: excludedNamespaces"
-    assert render(found.evidence, NOW).startswith("The controller refuses it: excludedNamespaces is restricted.")
+    assert render(found.evidence, NOW).startswith('The controller refuses it: "excludedNamespaces is restricted".')
     assert "spec.backupSpec.excludedNamespaces" in found.raw
 
 
@@ -709,6 +709,29 @@ def test_an_outdated_queue_position() -> None:
     assert found.what == "reports a wrong queue position"
     assert "It reports position 1, but v1 is number 2" in render(found.evidence, NOW)
     assert aggregated([found]) == (), "nothing needs to be done: Triage does not list it"
+
+
+@pytest.mark.parametrize("since", ["02:00:01", "2036-01-01T00:00:00Z"])
+def test_no_time_that_an_object_tells_of_itself_keeps_it_out_of_triage(since: str) -> None:
+    """Who can write a condition could put it into the future, and would not be waited for any more."""
+    refusal = condition("Accepted", "False", "InvalidBackupSpec", "no", since)
+    found = only(location(), nab(phase="BackingOff", created="02:00:00", conditions=[refusal]))
+    assert found.code == "nonadmin-refused"
+    assert found.since is not None
+    assert found.since <= NOW
+    going = nab(
+        phase="Deleting", created="02:00:00", spec={"deleteBackup": True},
+        conditions=[condition("Deleting", "True", "DeletionPending", "", since)],
+    )  # fmt: skip
+    found = only(location(), going)
+    assert found.code == "nonadmin-stuck-deleting"
+    assert found.since is not None
+    assert found.since <= NOW
+    queued = condition("Queued", "True", "BackupScheduled", "", since)
+    live = backup("v1", "Queued", created="02:21:00", labels={NAB_UUID_LABEL: "u1"}, queuePosition=1)
+    velero = {"nacuuid": "u1", "name": "v1", "namespace": "velero"}
+    tenant = nab(veleroBackup=velero, queueInfo={"estimatedQueuePosition": 0}, conditions=[queued])
+    assert "position-off" in codes(location(), live, tenant)
 
 
 def test_one_that_reports_its_end_while_velero_has_it_in_line_reports_a_wrong_position() -> None:

@@ -23,6 +23,7 @@ from foretop_core.cron import shown
 from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.quoting import without_signs
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunState, queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
@@ -241,7 +242,7 @@ def _finding_lines(findings: list[dict[str, Any]], now: datetime, *, several: bo
         if item["hits"]:
             say(f"    Hits: {item['hits']}")
         if item["raw"]:
-            say(f"    Raw: {item['raw']}")
+            say(f"    Raw: {without_signs(item['raw'])}")
         if known := item["acknowledged"]:
             until = f"until {_when(known['until'], now)}" if known["until"] else "until it changes"
             say(f"    Known: acknowledged by {known['by']} {until}: {known['reason']}")

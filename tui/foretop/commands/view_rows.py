@@ -17,6 +17,7 @@ from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAMESPACE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.quoting import without_signs
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session
@@ -110,7 +111,7 @@ class ResourceRows(PrintedTable):
         if self._name_at is not None and not sys.stdout.isatty() and cells[self._name_at].text.endswith(name):
             cells[self._name_at] = Cell(name)
         if self._with_reason:
-            cells.append(Cell(clean(entry.reason) if isinstance(entry, NonAdminRow) else ""))
+            cells.append(Cell(clean(without_signs(entry.reason)) if isinstance(entry, NonAdminRow) else ""))
         return replace(row, cells=tuple(cells))
 
 

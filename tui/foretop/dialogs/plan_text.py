@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import NO_TABLE
 from foretop.widgets.line_widgets import line_width
-from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span, wrap
+from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, signed, span, wrap
 from foretop.widgets.styles import BOLD, DIM, style_of_mark
 from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.plans import VERBS, Plan, PlanStep
@@ -130,8 +130,8 @@ def table(plan: Plan, lines: Lines) -> PlanTable:
 
 
 def sentence(pieces: Sequence[Piece], label: str = "") -> Paragraph:
-    """A sentence of the core, each piece in its tone."""
-    return Paragraph(tuple(span(one.text, one.tone) for one in pieces), label)
+    """A sentence of the core, each piece in its tone; a sign is a piece of its own."""
+    return Paragraph(tuple((signed if one.is_sign else span)(one.text, one.tone) for one in pieces), label)
 
 
 def skipped(targets: ActionTargets) -> list[str]:

@@ -10,7 +10,7 @@ import msgspec
 
 from foretop.pages.page import HUGE, WIDE
 from foretop.widgets.line_widgets import line_width
-from foretop.widgets.paragraphs import Line, Span, span
+from foretop.widgets.paragraphs import Line, Span, signed, span
 from foretop.widgets.styles import BOLD, DIM, FAINT, PLAIN, style_of
 from foretop_core.config.protection import Protection
 from foretop_core.dashboard.session_protocol import DisplayOptions
@@ -175,7 +175,7 @@ def _standing(state: DashboardState, context: str) -> tuple[Line, Line]:
     why = health.state.value if health.state is WatchState.SIGNED_OUT else "unreachable"
     seen = f", seen {times.age(health.lost_at, state.clock(context))} ago" if state.store.revision(context) else ""
     lost = f"{StatusGlyph.BROKEN.value} {why}"
-    return (span(f"{lost}{seen}", Tone.BAD),), (span(lost, Tone.BAD),)
+    return (signed(f"{lost}{seen}", Tone.BAD),), (signed(lost, Tone.BAD),)
 
 
 def _counts(found: Mapping[Severity, int]) -> Line:
@@ -242,7 +242,7 @@ def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
     paused = max(without, late)
     texts = f"{mark} {paused} of {total} paused, {late} overdue", f"{mark} {paused} paused, {late} overdue"
     brief = f"{mark} {late} overdue"
-    return tuple((span(text, Tone.WARN),) for text in (*texts, brief, brief, f"{mark}{late}"))
+    return tuple((signed(text, Tone.WARN),) for text in (*texts, brief, brief, f"{mark}{late}"))
 
 
 def _ended(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
@@ -254,7 +254,7 @@ def _ended(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
     longest, many = times.short(max(by for by, _ in over)), sum(count for _, count in over)
     full = f"{mark} {many} paused, {longest} past the end"
     brief = f"{mark} {many} paused, {longest} over"
-    return tuple((span(text, Tone.WARN),) for text in (full, brief, brief, brief, f"{mark}{many}"))
+    return tuple((signed(text, Tone.WARN),) for text in (full, brief, brief, brief, f"{mark}{many}"))
 
 
 def _windows(state: DashboardState, found: Sequence[tuple[str, PauseSummary]], *, is_counted: bool) -> Forms:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from rich.style import Style
 
 from foretop.widgets.line_widgets import line_width
-from foretop.widgets.paragraphs import Line, Span, span
+from foretop.widgets.paragraphs import Line, Span, signed, span
 from foretop.widgets.styles import BOLD, CURSOR, PLAIN
 from foretop_core.errors import ForetopError
 from foretop_core.pages import PageRecord
@@ -25,7 +25,7 @@ CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 def cannot_start(trouble: ForetopError, cells: int) -> Line:
     """The problem that keeps foretop from a cluster; the page below has it whole."""
     mark = StatusGlyph.LOOK
-    said = span(f"{mark.value} {trouble.what}", mark.tone)
+    said = signed(f"{mark.value} {span(trouble.what).text}", mark.tone)
     return (Span(" foretop   ", BOLD), Span(cut_end(said.text, max(10, cells - 12)), said.style))
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta, tzinfo
 
 import msgspec
 
-from foretop.widgets.paragraphs import Paragraph, Span, span
+from foretop.widgets.paragraphs import Paragraph, Span, signed
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import run_length, usual_length
@@ -139,6 +139,6 @@ def signs_in_words(letters: Iterable[str], label: str = "") -> tuple[Paragraph, 
         part
         for letter, sign in RUN_SIGNS.items()
         if letter in shown
-        for part in (span(sign, SIGN_TONES[sign], bold=True), Span(f" {RUN_WORDS[letter]}   ", DIM))
+        for part in (signed(sign, SIGN_TONES[sign], bold=True), Span(f" {RUN_WORDS[letter]}   ", DIM))
     ]
     return (Paragraph(tuple(spans), label, in_items=True),) if spans else ()

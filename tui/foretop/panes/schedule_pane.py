@@ -8,7 +8,8 @@ from itertools import takewhile
 
 from foretop.bindings import RESUME, key_name
 from foretop.panes.run_chart_pane import run_chart_lines, signs_in_words
-from foretop.widgets.paragraphs import Paragraph, beside, paragraph, span
+from foretop.widgets.paragraphs import Paragraph, Span, beside, paragraph, span
+from foretop.widgets.styles import style_of
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE
 from foretop_core.cron import quoted
 from foretop_core.dashboard.table_models import cells_of
@@ -198,7 +199,8 @@ def _run_line(run: Backup, render: RenderContext) -> Paragraph:
     mark = run_mark(run.phase)
     cells = zip(cells_of(_RUN_COLUMNS, run, render), _RUN_COLUMNS, strict=True)
     parts = (piece for cell, column in cells for piece in (*pieces(cell, column, column.cells), Piece("  ")))
-    return Paragraph((span(f"{mark.value} ", mark.tone), *(span(one.text, one.tone) for one in parts)))
+    sign = Span(f"{mark.value} ", style_of(mark.tone))
+    return Paragraph((sign, *(Span(one.text, style_of(one.tone)) for one in parts)))
 
 
 def _meaning(facts: ScheduleFacts) -> str:

@@ -7,7 +7,7 @@ from heapq import nlargest
 
 from foretop.bindings import key_name, page_key
 from foretop.panes.empty_state import coming_in, coming_run, why_lost
-from foretop.widgets.paragraphs import Line, Paragraph, Span, lead, paragraph, span
+from foretop.widgets.paragraphs import Line, Paragraph, Span, lead, paragraph, signed, span
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules import humanize
@@ -222,7 +222,7 @@ def _last_backups(snapshot: ClusterSnapshot) -> list[Line]:
         return []
     strip = RunStrip(marks).pieces("", Tone.PLAIN, len(marks), ascii=False)
     title = f"LAST {len(last)} BACKUPS" if len(last) > 1 else "LAST BACKUP"
-    return [(), (Span(title, DIM),), tuple(span(piece.text, piece.tone, bold=piece.bold) for piece in strip)]
+    return [(), (Span(title, DIM),), tuple(signed(piece.text, piece.tone, bold=piece.bold) for piece in strip)]
 
 
 def _checked(snapshot: ClusterSnapshot) -> str:

@@ -30,6 +30,8 @@ _UNSAFE = re.compile(
     "\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 """C0, DEL, C1, and what reorders or hides letters. Text that is made with `clean` has none of them left."""
+_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
+"""What each font draws as it likes, in one cell: a value that is edited is in its field as it is."""
 
 
 _SWITCHED = re.compile("(?:\x1b\\[(?P<codes>[0-9;]+)m)?x(?:\x1b\\[0m)?")
@@ -144,7 +146,8 @@ def drawable(strip: Strip) -> Strip:
     if all(_is_harmless(segment) for segment in strip):
         return strip
     segments = [
-        segment if _is_harmless(segment) else Segment(_UNSAFE.sub("", segment.text), segment.style) for segment in strip
+        segment if _is_harmless(segment) else Segment(_PRIVATE.sub("?", _UNSAFE.sub("", segment.text)), segment.style)
+        for segment in strip
     ]
     return Strip(segments).adjust_cell_length(strip.cell_length)
 
@@ -153,4 +156,4 @@ def _is_harmless(segment: Segment) -> bool:
     text = segment.text
     if segment.control:
         return True
-    return text.isprintable() if text.isascii() else _UNSAFE.search(text) is None
+    return text.isprintable() if text.isascii() else not (_UNSAFE.search(text) or _PRIVATE.search(text))

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from rich.style import Style
 
 from foretop.widgets.styles import BOLD, DIM, PLAIN, style_of
+from foretop_core.quoting import without_signs
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import clean, cut_end, width
 
@@ -58,7 +59,12 @@ class Paragraph(msgspec.Struct, frozen=True):
 
 
 def span(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
-    """Text from anywhere, made harmless."""
+    """Text from anywhere, made harmless; a sign of foretop's own in it is spelt out."""
+    return signed(without_signs(text), tone, bold=bold)
+
+
+def signed(text: str, tone: Tone = Tone.PLAIN, *, bold: bool = False) -> Span:
+    """The same with the signs of foretop, for a text into which no object has put any."""
     style = style_of(tone)
     return Span(clean(text), style + BOLD if bold else style)
 

@@ -16,6 +16,7 @@ from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, Res
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.nonadmin import says_lost
 from foretop_core.models.velero import BackupStatus, RunStatus
+from foretop_core.quoting import quoted
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunFacts
 from foretop_core.rules.lookups import own_run
@@ -63,6 +64,9 @@ class NonAdminState(Enum):
     """The controller or Velero has yet to begin."""
     VELERO = "velero"
     """It is what its Velero object is."""
+
+
+_CLOCKS_DIFFER = timedelta(minutes=1)
 
 
 class LastingNonAdminFacts(msgspec.Struct, frozen=True):
@@ -121,12 +125,14 @@ class LastingNonAdminFacts(msgspec.Struct, frozen=True):
         """Why it does not get on, in the words of whoever refused or failed it; empty where it does."""
         item, accepted = self.item, self.item.condition("Accepted")
         if item.is_lost or (accepted is not None and not is_true(accepted)):
-            return _said(accepted)
+            return _words(accepted)
         request = item.status.velero_delete_backup_request if isinstance(item, NonAdminBackup) else None
         if request is not None and request.status is not None and request.status.errors:
             return "; ".join(request.status.errors)
         run = run_of(item, self.run)
-        return _fault(run).removeprefix(":").strip() if run is not None and run.phase in FAULTY else ""
+        if run is None or run.phase not in FAULTY:
+            return ""
+        return _reason(run) or _error_count(run)
 
 
 class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
@@ -149,7 +155,7 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
             case NonAdminState.LOST | NonAdminState.REFUSED:
                 return Severity.WARNING
             case NonAdminState.DELETING:
-                since = self.deleting_since
+                since = told_before(self.now, self.deleting_since, self.item.created)
                 return Severity.WARNING if since is not None and self.now - since >= self.longest_deletion else None
             case NonAdminState.VELERO if phase in FAULTY:
                 return Severity.WARNING if phase == "PartiallyFailed" else Severity.ERROR
@@ -183,7 +189,7 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
         expires = copied.expiration if isinstance(copied, BackupStatus) else None
         gone_at = self.now if self.is_gone else None
         if self.state is NonAdminState.LOST and self.run is None and accepted is not None:
-            gone_at = accepted.last_transition_time
+            gone_at = told_before(self.now, accepted.last_transition_time, self.now)
         return expires if expires is not None and gone_at is not None and expires <= gone_at else None
 
     @property
@@ -213,6 +219,9 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
         if status is None or status.phase not in FAULTY:
             return None
         began_at = status.start_timestamp or item.created
+        if self.run is None and began_at is not None and item.created is not None:
+            # Only the copy in its own status tells it, and cannot have begun before it.
+            began_at = max(began_at, item.created)
         if began_at is None:
             return None
         if isinstance(item, NonAdminBackup):
@@ -261,6 +270,11 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
             noun, phase = _noun(self.item), self.velero_phase
             return "Velero gets on with it", f"The Velero {noun} was started, and stands still ({phase})."
         return _explain(self.item, self.path, self.run, self.now, self.snapshot)
+
+
+def told_before(now: datetime, told: datetime | None, otherwise: datetime | None) -> datetime | None:
+    """A moment that an object tells of itself; `otherwise` where it is still to come, which proves nothing."""
+    return otherwise if told is not None and told > now + _CLOCKS_DIFFER else told
 
 
 def nonadmin_facts(
@@ -379,7 +393,7 @@ def _explain_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
     if status.errors:
         return (
             "the cause is fixed and a new DeleteBackupRequest is created",
-            f"Velero could not delete the backup: {'; '.join(status.errors)}.",
+            f"Velero could not delete the backup: {quoted('; '.join(status.errors))}.",
         )
     return (
         "the Velero Backup is deleted, then this object",
@@ -391,18 +405,28 @@ def _noun(obj: NonAdmin) -> str:
     return "Backup" if isinstance(obj, NonAdminBackup) else "Restore"
 
 
-def _said(condition: Condition | None) -> str:
+def _words(condition: Condition | None) -> str:
     if condition is None:
         return "no reason given"
     return f"{condition.reason}: {condition.message}".strip(": ").rstrip(".")
 
 
+def _said(condition: Condition | None) -> str:
+    return quoted(_words(condition)) if condition is not None else "no reason given"
+
+
+def _reason(run: RunStatus) -> str:
+    return run.failure_reason or "; ".join(run.validation_errors)
+
+
+def _error_count(run: RunStatus) -> str:
+    return f"with {humanize.count(run.errors, 'error')}" if run.errors else ""
+
+
 def _fault(run: RunStatus) -> str:
-    if run.failure_reason:
-        return f": {run.failure_reason}"
-    if run.validation_errors:
-        return f": {'; '.join(run.validation_errors)}"
-    return f" with {humanize.count(run.errors, 'error')}" if run.errors else ""
+    if reason := _reason(run):
+        return f": {quoted(reason)}"
+    return f" {count}" if (count := _error_count(run)) else ""
 
 
 def _for(obj: NonAdmin, now: datetime) -> str:

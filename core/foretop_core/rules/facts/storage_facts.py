@@ -13,6 +13,7 @@ import msgspec
 
 from foretop_core.models import Backup, BackupStorageLocation
 from foretop_core.models.velero import BackupStorageLocationSpec
+from foretop_core.quoting import named
 from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, unchecked_for
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import WAITING
@@ -113,8 +114,9 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
             return None
         said = self.place.status.message.lower()
         found = next((fault for fault in _FAULTS if any(sign in said for sign in fault.signs)), _ANY_FAULT)
-        bucket = self.place.spec.object_storage.bucket or "of this location"
-        return msgspec.structs.replace(found, sentence=found.sentence.format(bucket=bucket))
+        bucket = self.place.spec.object_storage.bucket
+        sentence = found.sentence.format(bucket=named(bucket) if bucket else "of this location")
+        return msgspec.structs.replace(found, sentence=sentence)
 
     @property
     def unchecked(self) -> timedelta | None:

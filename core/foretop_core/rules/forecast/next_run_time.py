@@ -11,6 +11,7 @@ import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
 from foretop_core.models import Backup, Schedule
+from foretop_core.quoting import quoted, without_signs
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.heartbeat import LOOK_LASTS, Heartbeat
 from foretop_core.rules.phases import HOLDS_SCHEDULE
@@ -89,8 +90,9 @@ def invalid(schedule: Schedule, dialect: Dialect) -> str:
     """Why Velero refuses the schedule, "" where it does not; its own word counts first, unless it is out of date."""
     parsed = expression(schedule.spec.schedule, dialect)
     if isinstance(parsed, CronError):
-        return str(parsed)
-    return "; ".join(schedule.status.validation_errors) if schedule.phase == "FailedValidation" else ""
+        return without_signs(str(parsed))
+    errors = schedule.status.validation_errors if schedule.phase == "FailedValidation" else ()
+    return quoted("; ".join(errors)) if errors else ""
 
 
 def missed_runs(schedule: Schedule, now: datetime, dialect: Dialect, zone: tzinfo = UTC) -> int:

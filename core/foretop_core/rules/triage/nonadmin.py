@@ -10,8 +10,15 @@ from itertools import chain
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
+from foretop_core.quoting import quoted
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts, NonAdminState, nonadmin_facts, vanished_words
+from foretop_core.rules.facts.nonadmin_facts import (
+    NonAdminFacts,
+    NonAdminState,
+    nonadmin_facts,
+    told_before,
+    vanished_words,
+)
 from foretop_core.rules.lookups import in_order
 from foretop_core.rules.phases import FAULTY, OUTCOMES
 from foretop_core.rules.queue import Positions, disagreement
@@ -39,7 +46,7 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
             "nonadmin-refused",
             facts.severity,
             snapshot.ref(item),
-            accepted.last_transition_time if accepted else item.created,
+            told_before(now, accepted.last_transition_time, item.created) if accepted else item.created,
             _refused_for(message, needed),
             needed.waits if request is not None else sentence(_why_refused(message), " ", needed.waits),
             needed.remedy,
@@ -52,7 +59,7 @@ def refused(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Ite
 
 
 def _why_refused(message: str) -> str:
-    return f"The controller refuses it: {_FIELD_PREFIX.sub('', message).rstrip('.')}."
+    return f"The controller refuses it: {quoted(_FIELD_PREFIX.sub('', message).rstrip('.'))}."
 
 
 def _refused_for(message: str, needed: NeededAction) -> str:
@@ -138,7 +145,7 @@ def backups_gone(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -
 def stuck_deleting(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     for item in snapshot.lookups.unsettled_nonadmin():
         facts = nonadmin_facts(snapshot, item, now, limits.deleting)
-        since = facts.deleting_since
+        since = told_before(now, facts.deleting_since, item.created)
         if since is None or facts.severity is None:
             continue
         evidence, remedy, errors = _way_out(snapshot, item)
@@ -316,7 +323,7 @@ def _settled(item: NonAdmin, live: Backup | Restore, now: datetime, limit: timed
                 live.status.completion_timestamp,
                 live.created,
             )
-            if at is not None
+            if at is not None and told_before(now, at, None) is not None
         ),
         default=now,
     )

@@ -8,6 +8,7 @@ from datetime import datetime
 from foretop_core.models import Backup
 from foretop_core.models.velero import GC_FAILURE_LABEL
 from foretop_core.models.wire import ObjectRef
+from foretop_core.quoting import named
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.storage_facts import StorageFacts
@@ -100,7 +101,7 @@ def unusable_locations(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
         name = schedule.spec.template.storage_location
         location = snapshot.location(schedule.namespace, name)
         if location is None and name and saw_storage(snapshot):
-            what, why = "its storage does not exist", f"its namespace has no storage location {name}"
+            what, why = "its storage does not exist", f"its namespace has no storage location {named(name)}"
             code = "schedule-location-missing"
         elif location is not None and location.spec.access_mode == "ReadOnly":
             what, why = "its storage is read-only", f"the access mode of {location.name} is ReadOnly"
@@ -204,7 +205,7 @@ def _location_of(snapshot: ClusterSnapshot, backup: Backup) -> ObjectRef | None:
 
 def _why_kept(snapshot: ClusterSnapshot, backup: Backup, deletion_failed: bool) -> str:
     if label := backup.label(GC_FAILURE_LABEL):
-        return _GC_FAILURES.get(label, label)
+        return _GC_FAILURES.get(label) or named(label)
     location = snapshot.location(backup.namespace, backup.spec.storage_location)
     if location is None:
         return "its storage location no longer exists"

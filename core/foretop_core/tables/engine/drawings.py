@@ -53,6 +53,11 @@ class Piece(msgspec.Struct, frozen=True):
     tone: Tone = Tone.PLAIN
     bold: bool = False
 
+    @property
+    def is_sign(self) -> bool:
+        """True of bars and glyphs alone: no object has said any of it."""
+        return not any(map(str.isalnum, self.text))
+
 
 def line(permille: int, cells: int, tone: Tone, *, ascii: bool = False) -> tuple[Piece, ...]:
     """A share of so many thousandths in half cells over its track; only the whole is drawn full, and never more."""

@@ -8,6 +8,7 @@ from typing import ClassVar
 from foretop_core.models import BackupRepository
 from foretop_core.models.kinds import REPOSITORY
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.quoting import without_signs
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
 from foretop_core.tables.engine.json_items import Item, identity
@@ -78,7 +79,7 @@ def repository_mark(repository: BackupRepository) -> StatusGlyph:
 def repository_problem(repository: BackupRepository) -> str:
     """The problem as Velero says it, or why its latest maintenance failed."""
     failed = repository.failed_maintenance
-    return repository.status.message or (f"maintenance failed: {failed}" if failed else "")
+    return without_signs(repository.status.message or (f"maintenance failed: {failed}" if failed else ""))
 
 
 def _phase_tone(repository: BackupRepository, _render: RenderContext) -> Tone:

@@ -17,6 +17,7 @@ from foretop_core.models import (
 from foretop_core.models.kinds import BACKUP, NABSL, NABSL_REQUEST, REPOSITORY, SCHEDULE, STORAGE
 from foretop_core.models.velero import BackupStorageLocationSpec
 from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.quoting import without_signs
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import StorageFacts, StorageFault
 from foretop_core.rules.humanize import rfc3339
@@ -164,7 +165,7 @@ def _what(place: StorageRow, render: RenderContext) -> str:
     """The words of Triage for an error that is known, which the pane has whole."""
     item, fault = place.resource, _known_fault(place, render)
     old = old_news(location_facts(item, render)) if isinstance(item, BackupStorageLocation) else ""
-    return "; ".join(part for part in (old, fault.what if fault is not None else place.message) if part)
+    return "; ".join(part for part in (old, fault.what if fault is not None else without_signs(place.message)) if part)
 
 
 def _what_in_brief(place: StorageRow, render: RenderContext) -> str:

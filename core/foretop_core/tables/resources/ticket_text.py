@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from foretop_core.models.kinds import BACKUP, NAB, NABSL, NABSL_REQUEST, NAR, RESTORE, SCHEDULE, STORAGE, Kind
+from foretop_core.quoting import without_signs
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.sentences import render
@@ -41,7 +42,7 @@ def ticket_text(finding: Finding, now: datetime) -> str:
         ("Cause", f"{subject_and_what(cause, render(cause.what, now))}" if cause is not None else ""),
         ("Evidence", render(finding.evidence, now)),
         ("Hits", render(finding.hits, now)),
-        ("Raw", finding.raw),
+        ("Raw", without_signs(finding.raw)),
         ("Do", render(finding.remedy, now)),
         ("Command", _command(finding)),
         *(("Also" if at else "These", _member(one)) for at, one in enumerate(finding.members)),
