@@ -16,8 +16,8 @@ import foretop_core
 from foretop_core.actions import validation
 from foretop_core.cron import CronError, Dialect, parse, quoted
 from foretop_core.errors import BadInput
+from foretop_core.foreign_text import without_tokens
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
-from foretop_core.redaction import without_tokens
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.own_failures import problem_text
 from foretop_core.rules.protection.coverage import NamespaceFilter
@@ -100,7 +100,7 @@ def test_text_that_is_searched_for_patterns_takes_no_time_that_grows_with_its_sq
 
 
 _JUDGED = {
-    "foretop_core.redaction._NAMED": "looks ahead over the one word that it then takes",
+    "foretop_core.foreign_text._NAMED": "looks ahead over the one word that it then takes",
     "foretop_core.rules.protection.coverage._CLOSED_SETS": "a round takes one pair of brackets, in one way",
     "foretop_core.tables.engine.selectors._REQUIREMENT": "reads what a person types, in pieces that commas part",
 }

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 
 from foretop_core.background import in_thread
 from foretop_core.errors import ForetopError
+from foretop_core.foreign_text import redacted, redacted_values
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
 from foretop_core.own_files import DISK_LIMIT, LOCK_LIMIT, lock_file, open_own_file, own_folder, why_not
-from foretop_core.redaction import redacted, redacted_values
 
 MOST_ENTRY_BYTES = 16 * 1024
 KEPT_DAYS = 30

@@ -14,11 +14,11 @@ from typing import Any
 
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.plans import NamedSource, PlanStep, Write
+from foretop_core.foreign_text import quoted
 from foretop_core.kube.connection import api_paths
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.models.wire import ObjectRef
-from foretop_core.quoting import quoted
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 

@@ -12,9 +12,9 @@ from typing import TypeVar
 import msgspec
 
 from foretop_core.actions.action_record import Follow
+from foretop_core.foreign_text import quoted
 from foretop_core.models import Backup, Resource, Restore, Schedule
 from foretop_core.models.kinds import BACKUP, DELETE_REQUEST, NAB, NAR, RESTORE, SCHEDULE
-from foretop_core.quoting import quoted
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import LastingFacts
 from foretop_core.rules.forecast import blocker

@@ -13,7 +13,7 @@ from foretop_core.cron import go_stdlib, zones
 from foretop_core.cron.fields import ALL_BOUNDS, DOM, DOW, HOUR, MINUTE, MONTH, Bounds
 from foretop_core.cron.go_stdlib import quote
 from foretop_core.errors import BadInput
-from foretop_core.quoting import without_signs
+from foretop_core.foreign_text import without_signs
 
 
 class Dialect(Enum):

@@ -12,9 +12,9 @@ from datetime import UTC, datetime, timedelta, tzinfo
 import msgspec
 from msgspec.structs import replace
 
+from foretop_core.foreign_text import without_signs
 from foretop_core.models import Schedule
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR
-from foretop_core.quoting import without_signs
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import Text, render, sentence
 

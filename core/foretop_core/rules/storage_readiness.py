@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from foretop_core.foreign_text import named, quoted
 from foretop_core.models import Backup, BackupRepository, RestoreSpec, Schedule
 from foretop_core.models.kinds import STORAGE
-from foretop_core.quoting import named, quoted
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import WAITING
 from foretop_core.rules.protection.coverage import NamespaceFilter

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from foretop_core.foreign_text import without_tokens
 from foretop_core.kube.connection.config import AuthInfo, ContextConfig
 from foretop_core.kube.connection.secrets_filter import is_secret_beside, without_secrets
-from foretop_core.redaction import without_tokens
 
 
 def shown(text: str, config: ContextConfig, authorization: str = "") -> str:

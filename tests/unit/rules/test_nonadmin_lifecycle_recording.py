@@ -7,10 +7,10 @@ from datetime import datetime
 
 import pytest
 
+from foretop_core.foreign_text import quoted
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
-from foretop_core.quoting import quoted
 from foretop_core.rules.facts.nonadmin_facts import NonAdminFacts
 from foretop_core.rules.nonadmin_lifecycle import Path, StepState
 from foretop_core.rules.sentences import render

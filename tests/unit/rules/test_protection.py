@@ -13,6 +13,7 @@ from msgspec import structs
 
 from foretop_core.actions.planners.restores import RestoreRequest, plan_restore
 from foretop_core.clock import ManualClock
+from foretop_core.foreign_text import quoted
 from foretop_core.models import (
     Backup,
     BackupRepository,
@@ -29,7 +30,6 @@ from foretop_core.models import (
 from foretop_core.models.nonadmin import NAB_UUID_LABEL
 from foretop_core.models.velero import DRILL_LABEL, SCHEDULE_LABEL, ManagedFields
 from foretop_core.models.wire import ObjectRef
-from foretop_core.quoting import quoted
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_of, drills_written

@@ -19,11 +19,11 @@ from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, say, table, warn, without_controls
 from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
 from foretop_core.errors import BadInput, ForetopError
+from foretop_core.foreign_text import redacted_values
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import DEPLOYMENT, KINDS, ON_DEMAND, SCHEDULE, STORAGE, Kind, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import GET_TABLES
-from foretop_core.redaction import redacted_values
 from foretop_core.rules import humanize
 from foretop_core.session import WATCHED, Session
 from foretop_core.tables.engine.json_items import Item, as_list

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from foretop_core.errors import ForetopError
-from foretop_core.redaction import redacted_values
+from foretop_core.foreign_text import redacted_values
 from foretop_core.tables.text.terminal_text import UNSEEN, clean, pad, width
 
 # Deferred imports: PyYAML is loaded for YAML output only.

@@ -22,8 +22,8 @@ from foretop_core.config.thresholds_from_settings import configured_window, thre
 from foretop_core.cron import shown
 from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.errors import Unreadable
+from foretop_core.foreign_text import without_signs
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.quoting import without_signs
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunState, queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from foretop.terminal.crash_report import state_folder, traceback_lines
 from foretop_core.errors import BadInput
+from foretop_core.foreign_text import without_tokens
 from foretop_core.logs import PACKAGES, set_level
 from foretop_core.own_files import open_own_file, why_not
-from foretop_core.redaction import without_tokens
 from foretop_core.tables.text.terminal_text import clean
 
 VARIABLE = "FORETOP_LOG"

@@ -15,9 +15,9 @@ import msgspec
 from foretop.commands.live_session import dashboard_state
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.table_models import StoreTableModel
+from foretop_core.foreign_text import without_signs
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAMESPACE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.quoting import without_signs
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session

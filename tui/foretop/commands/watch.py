@@ -20,9 +20,9 @@ from foretop.commands.live_session import running_session
 from foretop.commands.output import say, warn
 from foretop.commands.view_rows import FindingRows, RowChange, row_changes
 from foretop_core.errors import ForetopError
+from foretop_core.foreign_text import redacted_values
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.process_group import end_process_group
-from foretop_core.redaction import redacted_values
 from foretop_core.rules.triage import Severity
 from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.text.terminal_text import LONGEST

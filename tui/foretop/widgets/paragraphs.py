@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from rich.style import Style
 
 from foretop.widgets.styles import BOLD, DIM, PLAIN, style_of
-from foretop_core.quoting import without_signs
+from foretop_core.foreign_text import without_signs
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import clean, cut_end, width
 

@@ -14,11 +14,11 @@ from typing import Annotated, Any
 import msgspec
 
 from foretop_core.clock import Clock
+from foretop_core.foreign_text import HIDDEN, without_tokens
 from foretop_core.kube.connection.config import ExecConfig
 from foretop_core.kube.connection.connection_errors import Unauthenticated
 from foretop_core.kube.connection.secrets_filter import SHORTEST_SECRET, is_secret_beside
 from foretop_core.process_group import end_process_group, find_program
-from foretop_core.redaction import HIDDEN, without_tokens
 
 LIMIT = 60.0
 MIN_RETRY_INTERVAL = timedelta(seconds=20)

@@ -22,10 +22,10 @@ from kubernetes.client import Configuration
 from kubernetes.client.exceptions import ApiException
 from kubernetes.client.rest import RESTClientObject
 
+from foretop_core.foreign_text import without_tokens
 from foretop_core.kube.connection.config import OidcConfig
 from foretop_core.kube.connection.connection_errors import SIGN_IN, Unauthenticated
 from foretop_core.kube.connection.proxy import is_socks
-from foretop_core.redaction import without_tokens
 
 LIMIT = 20.0
 """Seconds for all of it: a provider that drips is not waited for without an end."""

@@ -6,8 +6,8 @@ import base64
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
+from foretop_core.foreign_text import HIDDEN, redacted
 from foretop_core.kube.connection.config import ContextConfig
-from foretop_core.redaction import HIDDEN, redacted
 
 SHORTEST_SECRET = 6
 """Anything shorter is an ordinary word by chance: taking it out would only garble the text."""

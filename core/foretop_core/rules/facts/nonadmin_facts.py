@@ -12,11 +12,11 @@ from typing import assert_never
 
 import msgspec
 
+from foretop_core.foreign_text import quoted
 from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, Restore
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.nonadmin import says_lost
 from foretop_core.models.velero import BackupStatus, RunStatus
-from foretop_core.quoting import quoted
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunFacts
 from foretop_core.rules.lookups import own_run

@@ -11,9 +11,9 @@ from functools import cached_property
 
 import msgspec
 
+from foretop_core.foreign_text import named
 from foretop_core.models import Backup, BackupStorageLocation
 from foretop_core.models.velero import BackupStorageLocationSpec
-from foretop_core.quoting import named
 from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, unchecked_for
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import WAITING

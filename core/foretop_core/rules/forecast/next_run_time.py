@@ -10,8 +10,8 @@ from itertools import islice
 import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
+from foretop_core.foreign_text import quoted, without_signs
 from foretop_core.models import Backup, Schedule
-from foretop_core.quoting import quoted, without_signs
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.heartbeat import LOOK_LASTS, Heartbeat
 from foretop_core.rules.phases import HOLDS_SCHEDULE

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import chain
 
+from foretop_core.foreign_text import quoted
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
-from foretop_core.quoting import quoted
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import (
     NonAdminFacts,

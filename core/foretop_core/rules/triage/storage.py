@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from foretop_core.foreign_text import named
 from foretop_core.models import Backup
 from foretop_core.models.velero import GC_FAILURE_LABEL
 from foretop_core.models.wire import ObjectRef
-from foretop_core.quoting import named
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.storage_facts import StorageFacts

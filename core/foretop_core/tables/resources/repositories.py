@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
+from foretop_core.foreign_text import without_signs
 from foretop_core.models import BackupRepository
 from foretop_core.models.kinds import REPOSITORY
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.quoting import without_signs
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
 from foretop_core.tables.engine.json_items import Item, identity

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import msgspec
 
+from foretop_core.foreign_text import without_signs
 from foretop_core.models import (
     BackupRepository,
     BackupStorageLocation,
@@ -17,7 +18,6 @@ from foretop_core.models import (
 from foretop_core.models.kinds import BACKUP, NABSL, NABSL_REQUEST, REPOSITORY, SCHEDULE, STORAGE
 from foretop_core.models.velero import BackupStorageLocationSpec
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.quoting import without_signs
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import StorageFacts, StorageFault
 from foretop_core.rules.humanize import rfc3339

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Mapping
 from datetime import datetime
 
+from foretop_core.foreign_text import without_signs
 from foretop_core.models.kinds import BACKUP, NAB, NABSL, NABSL_REQUEST, NAR, RESTORE, SCHEDULE, STORAGE, Kind
-from foretop_core.quoting import without_signs
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.sentences import render

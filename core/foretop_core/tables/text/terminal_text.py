@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from foretop_core.redaction import redacted
+from foretop_core.foreign_text import redacted
 
 # Deferred imports: wcwidth is needed only for text that is not ASCII.
 

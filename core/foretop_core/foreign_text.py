@@ -1,4 +1,4 @@
-"""Secrets taken out of text that is not foretop's own, wherever it is shown or kept."""
+"""Text that is not foretop's own: shown and kept without secrets, and quoted where it stands in a sentence."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ _TOKEN = re.compile(r"eyJ[\w-]{8,}[\w.-]*|[\w+=-]{24,}")
 """A JWT, or a long word, which `_is_token` judges: a lookahead for each letter of it would be quadratic."""
 _LONGEST_WORD = 32
 """Letters in a row; no language that programs speak in has a word of more."""
+LONGEST_QUOTE = 400
+"""Characters of somebody else's words within a sentence; the object itself has all of them."""
+_SIGNS = re.compile("[\u2016\u21ba\u2300-\u23ff\u2500-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f300-\U0001faff]")
+"""Lines, blocks, shapes, ticks and pictures: foretop tells states by them. Arrows and dots tell none."""
+_NAME = re.compile(r"[\w.:/@+-]{1,253}", re.ASCII)
 
 
 def redacted(text: str) -> str:
@@ -76,3 +81,24 @@ def _is_token(word: str) -> bool:
     capitals = sum(map(str.isupper, letters))
     is_mixed = 4 * min(capitals, len(letters) - capitals) >= len(letters) > 0
     return is_mixed or any(map(str.isdigit, word)) or (word.isalpha() and len(word) >= _LONGEST_WORD)
+
+
+def without_signs(text: str) -> str:
+    """The text with every sign that could be foretop's own spelt out, as `\\u2713`."""
+    return text if text.isascii() else _SIGNS.sub(_spelt_out, text)
+
+
+def quoted(text: str) -> str:
+    """Somebody else's words for a sentence, in one line and in quotation marks that nothing in them ends."""
+    line = without_signs(" ".join(text[: 2 * LONGEST_QUOTE].split())).replace('"', "'")
+    return f'"{line}"' if len(line) <= LONGEST_QUOTE else f'"{line[: LONGEST_QUOTE - 1]}…"'
+
+
+def named(text: str) -> str:
+    """A name that an object gives for another: as it is, and in quotation marks where it is none."""
+    return text if _NAME.fullmatch(text) else quoted(text)
+
+
+def _spelt_out(sign: re.Match[str]) -> str:
+    code = ord(sign[0])
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
