@@ -60,8 +60,10 @@ def test_a_pause_gets_a_later_end_by_the_name_of_the_schedule_or_of_the_window(
     capsys.readouterr()
     assert foretop("schedule", "pause", "nightly", "--until", later, "--yes") == 0
     assert "Nothing to do: nightly would not change." in capsys.readouterr().err
-    assert foretop("schedule", "pause", "resting", "--until", "2h", "--yes") == 3
-    assert "it is paused without foretop, so no end can be changed" in capsys.readouterr().out
+    assert foretop("schedule", "pause", "resting", "--until", later, "--reason", "CHG-2", "--yes") == 0
+    assert held(box, "resting").annotation("foretop.io/paused-until") == later
+    assert held(box, "resting").annotation("foretop.io/paused-reason") == "CHG-2"
+    assert held(box, "resting").spec.paused is True
 
 
 def test_without_the_flag_the_field_is_left_alone(box: LocalApiServer, foretop: Foretop) -> None:

@@ -39,12 +39,14 @@ class PauseInfo(msgspec.Struct, frozen=True):
 
 
 def noted_author(schedule: Schedule) -> str:
-    """The person in the note that foretop leaves on what it pauses; "" where the pause is not its doing.
+    """The person in the note that foretop leaves on what it pauses, or on a pause of others; "" where there is none.
 
-    The note counts while foretop was the last to write the field: what others pause later is theirs.
+    What others pause after the moment that it names is theirs.
     """
-    field = schedule.paused_field_set
-    return schedule.annotation(PAUSED_BY) if field is None or field.manager in ("", OWN_MANAGER) else ""
+    field, noted = schedule.paused_field_set, noted_pause(schedule)
+    is_own = field is None or field.manager in ("", OWN_MANAGER)
+    is_of_it = field is not None and field.time is not None and noted is not None and noted >= field.time
+    return schedule.annotation(PAUSED_BY) if is_own or is_of_it else ""
 
 
 def noted_pause(schedule: Schedule) -> datetime | None:
@@ -61,10 +63,13 @@ def pause_info(schedule: Schedule) -> PauseInfo:
         noted = noted_pause(schedule)
         # A later write of foretop to another field moves the field's time, and not the note's.
         began = min(filter(None, (since, noted)), default=None)
-        return PauseInfo(began, f"by {person}", why, until)
-    if not program:
-        return PauseInfo(since)
-    return PauseInfo(since, f"{'with' if _PROGRAM.fullmatch(program) else 'by'} {program}")
+        others = f"{_by(program)}, noted " if program not in ("", OWN_MANAGER) else ""
+        return PauseInfo(began, f"{others}by {person}", why, until)
+    return PauseInfo(since, _by(program)) if program else PauseInfo(since)
+
+
+def _by(program: str) -> str:
+    return f"{'with' if _PROGRAM.fullmatch(program) else 'by'} {program}"
 
 
 def _time(text: str) -> datetime | None:

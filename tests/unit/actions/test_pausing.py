@@ -24,7 +24,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Schedule, from_builtins, to_builtins
 from foretop_core.rules.facts.pause_facts import PauseEffect
 from foretop_core.rules.forecast import Choice
-from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
+from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY, pause_info
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_demo.reconcile.schedule import reconcile_schedule
 from foretop_demo.reconcile.writes import Create, Patch
@@ -316,14 +316,31 @@ def test_of_several_the_paused_get_the_new_end_and_the_others_are_paused_until_t
     assert second.write.body["metadata"]["annotations"][PAUSED_UNTIL] == "2026-11-15T04:41:07Z"
 
 
-def test_only_a_pause_of_foretop_has_a_reason_and_an_end_to_change() -> None:
-    other = schedule(paused=True, **NOT_DUE)
+def test_only_a_pause_has_a_reason_and_an_end_to_change() -> None:
     assert CHANGE_PAUSE.applies(held(), lambda: False) == ""
+    assert CHANGE_PAUSE.applies(schedule(paused=True, **NOT_DUE), lambda: False) == ""
     assert CHANGE_PAUSE.applies(schedule(), lambda: False) == "it is not paused"
-    why = "it is paused without foretop, so no end can be changed"
-    assert CHANGE_PAUSE.applies(other, lambda: False) == why
-    plan = change(other, until=NOW + timedelta(hours=2), changes_end=True)
-    assert (plan.steps, [refusal.why for refusal in plan.refused]) == ((), [why])
+
+
+def test_a_pause_of_others_gets_a_reason_and_an_end_and_stays_theirs() -> None:
+    field = {"manager": "kubectl-patch", "time": "2026-11-15T01:00:00Z", "fieldsV1": {"f:spec": {"f:paused": {}}}}
+    stale = {"foretop.io/paused-by": "jo", "foretop.io/paused-at": "2026-11-14T01:00:00Z", PAUSED_WHY: "old"}
+    other = schedule(paused=True, managedFields=[field], annotations=stale, resourceVersion="3", **NOT_DUE)
+    until = NOW + timedelta(hours=2)
+    (step,) = change(other, reason="CHG-9", until=until, changes_reason=True, changes_end=True).steps
+    assert "spec" not in step.write.body
+    assert step.write.body["metadata"]["annotations"] == {
+        PAUSED_BY: "jo",
+        "foretop.io/paused-at": "2026-11-15T01:00:00Z",
+        PAUSED_WHY: "CHG-9",
+        PAUSED_UNTIL: "2026-11-15T04:41:07Z",
+        PAUSED_BATCH: "w2",
+    }
+    after = from_builtins(Schedule, merged(to_builtins(other), step.write.body))
+    info = pause_info(after)
+    assert (info.since, info.who) == (at("2026-11-15T01:00:00Z"), "with kubectl-patch, noted by jo")
+    assert (info.why, info.until) == ("CHG-9", until)
+    assert change(other).steps == (), "nothing was typed"
 
 
 @pytest.mark.parametrize(

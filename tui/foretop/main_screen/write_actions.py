@@ -102,22 +102,16 @@ class WriteActions:
             return f"{record.title}: only findings, on the page {record.page}"
         if record is EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
             return f"Results are on {key_name('results')}"
-        if record not in (PAUSE, UNPAUSE):
+        if record is not UNPAUSE:
             return self._why_not_here(record)
         if self._can(record):
             return ""
-        pauses = record is PAUSE
         if isinstance(page, TablePage) and page.table.marked:
-            if self.host.current != "schedules":
-                return ""
-            all_paused = f"All marked schedules were paused without foretop; {UNPAUSE.key} unpauses them"
-            return all_paused if pauses else "None of the marked schedules is paused"
+            return "" if self.host.current != "schedules" else "None of the marked schedules is paused"
         key = page.subject()
         item = state.store.get(key) if key is not None else None
         if not isinstance(item, Schedule):
             return self._why_not_here(record)
-        if pauses:
-            return f"{item.name} was paused without foretop: it has no end to change; {UNPAUSE.key} unpauses it"
         return f"{item.name} is not paused"
 
     def _why_not_here(self, record: ActionRecord) -> str:

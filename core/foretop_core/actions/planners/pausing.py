@@ -128,8 +128,8 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request
     for schedule in schedules:
         where = snapshot.ref(schedule)
         if where in request.again:
-            if why := _why_no_change(schedule):
-                refused.append(Refusal(where, "it is no longer paused" if not schedule.spec.paused else why))
+            if not schedule.spec.paused:
+                refused.append(Refusal(where, "it is no longer paused"))
             elif marks := _changed_marks(schedule, request, now):
                 steps.append(_change_step(snapshot, where, schedule, request, marks, now))
             continue
@@ -158,6 +158,12 @@ def _changed_marks(schedule: Schedule, request: PauseRequest, now: datetime) -> 
         wanted[PAUSED_WHY] = request.reason
     if request.changes_end:
         wanted[PAUSED_UNTIL] = rfc3339(request.end(now, pause_info(schedule).until)) or ""
+    if any(wanted.values()) and not noted_author(schedule):
+        # Of a pause that others made: the note tells whose word this is, and of which pause.
+        since = rfc3339(pause_info(schedule).since or now) or ""
+        left: dict[str, str | None] = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
+        note = {PAUSED_BY: request.by, PAUSED_AT: since, PAUSED_BATCH: request.batch}
+        return {**left, **{key: value for key, value in (wanted | note).items() if value}}
     return {key: value or None for key, value in wanted.items() if value != schedule.annotation(key)}
 
 
@@ -173,7 +179,7 @@ def _change_step(
     end = request.end(now, held) if PAUSED_UNTIL in marks else held
     stays = f"it stays paused {f'until {humanize.time(end, now)}' if end is not None else 'without an end'}"
     if PAUSED_UNTIL not in marks:
-        forecast = f"{stays}, for another reason"
+        forecast = f"{stays}, for {'another' if pause_info(schedule).why else 'this'} reason"
     else:
         was = f", and not {'until ' if end is None else ''}{humanize.time(held, now)}" if held is not None else ""
         forecast = f"{stays}{was}"
@@ -245,13 +251,6 @@ def _is_unpaused(item: Resource, _moves: Callable[[], bool]) -> str:
     return "" if isinstance(item, Schedule) and not item.spec.paused else "it is already paused"
 
 
-def _why_no_change(item: Resource) -> str:
-    """Why no reason or end of its pause can be changed; "" where both can."""
-    if not isinstance(item, Schedule) or not item.spec.paused:
-        return "it is not paused"
-    return "" if noted_author(item) else "it is paused without foretop, so no end can be changed"
-
-
 def _is_paused(item: Resource, _moves: Callable[[], bool]) -> str:
     return "" if isinstance(item, Schedule) and item.spec.paused else "it is not paused"
 
@@ -282,7 +281,7 @@ CHANGE_PAUSE = ActionRecord(
     (RequiredPermission("patch", SCHEDULE),),
     plan_pause,
     many=True,
-    applies=lambda item, _moves: _why_no_change(item),
+    applies=_is_paused,
     instead_of=("pause",),
     short="change pause",
     footer=EARLY,
