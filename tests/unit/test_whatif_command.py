@@ -101,8 +101,10 @@ def test_a_run_that_the_new_expression_makes_at_once_is_told_and_the_next_one_is
     snapshot = assemble([location(), run, crm], given_versions={"": "1.18.3"})
     found = what_if(snapshot, "velero", NOW, [Move("crm", "30 23 * * *")])
     told = [render(line, NOW) for line in found.differences]
-    assert told[0] == "crm: one backup at once: by the new expression it was due at 14 Nov 23:30Z."
-    assert told[1].startswith("crm: ends 1 hour and 14 minutes later, about 23:3")
+    assert told[0] == (
+        "crm: one backup at once: by the new expression it was due at 14 Nov 23:30Z; it ends about 02:45Z."
+    )
+    assert told[1].startswith("crm: the run after it ends 1 hour and 14 minutes later, about 23:3")
 
 
 def test_how_many_runs_a_new_expression_makes_is_told() -> None:

@@ -38,7 +38,6 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import count_unpause, pause_note, skipped_ages
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts
-from foretop_core.rules.pauses import noted_author
 from foretop_core.rules.sentences import Text, render, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.drawings import Piece
@@ -180,10 +179,8 @@ class PauseDialog(ActionDialog):
 
     def on_mount(self) -> None:
         self._batch = secrets.token_hex(3)
-        noted = {
-            key for key in self._again if isinstance(one := self.service.item(key), Schedule) and noted_author(one)
-        }
-        if not noted.issuperset(self.keys) and not all(map(self.service.knows_user, self.contexts)):
+        are_noted = all(facts.noted_by for facts in facts_of(self.service, self.keys))
+        if not are_noted and not all(map(self.service.knows_user, self.contexts)):
             self.waits_for = "Asking the cluster who you are…"
             self._learn_users()
 

@@ -34,7 +34,7 @@ from foretop_core.rules.forecast import (
     unpause_as_read,
 )
 from foretop_core.rules.heartbeat import PERIOD, Heartbeat
-from foretop_core.rules.pauses import PauseInfo, noted_pause, pause_info
+from foretop_core.rules.pauses import PauseInfo, noted_author, noted_pause, pause_info
 from foretop_core.rules.phases import ENDED, WAITING
 from foretop_core.rules.protection.coverage import namespace_filter
 from foretop_core.rules.protection.namespace_protection import late_from, promised_since
@@ -375,6 +375,11 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
     def pause(self) -> PauseInfo | None:
         """Since when, by whom, why and until when it is paused; None where it is not."""
         return pause_info(self.schedule) if self.schedule.spec.paused else None
+
+    @property
+    def noted_by(self) -> str:
+        """Who has left foretop's note on its pause; "" where nobody has."""
+        return noted_author(self.schedule) if self.schedule.spec.paused else ""
 
     @cached_property
     def is_overdue_pause(self) -> bool:

@@ -247,20 +247,24 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
     """The backups that a new expression makes at once, then schedule by schedule, then all of the night."""
     was = {schedule.name: schedule for schedule in before.schedules}
     now = {schedule.name: schedule for schedule in after.schedules}
+    made_at_once: set[str] = set()
     for name in sorted(was.keys() & now.keys()):
         run = now[name].runs[0]
         if run.due is not None and _has_overdue(now[name], after) and not _has_overdue(was[name], before):
             when = "when the last one has ended" if run.fate is Fate.LATE else "at once"
-            yield sentence(f"{name}: one backup {when}: by the new expression it was due at ", estimate(run.due), ".")
+            ends = sentence("; it ends about ", estimate(run.end.likely)) if run.end is not None else ""
+            due = sentence("by the new expression it was due at ", estimate(run.due))
+            yield sentence(f"{name}: one backup {when}: ", due, ends, ".")
             # The runs of the old expression are compared with those that follow it.
             now[name] = ScheduleOutlook(name, now[name].runs[1:])
+            made_at_once.add(name)
     longer = [more for name in was.keys() & now.keys() if (more := _longer_wait(was[name], now[name]))]
     if len(longer) > _MANY:
         less = sum(more < timedelta() for more in longer)
         told = [f"{number} wait {how}" for number, how in ((less, "less"), (len(longer) - less, "longer")) if number]
         yield f"Of {humanize.count(len(now), 'schedule')} {', '.join(told)}."
     for name in sorted(was.keys() | now.keys()):
-        yield from _of_schedule(name, was.get(name), now.get(name))
+        yield from _of_schedule(name, was.get(name), now.get(name), follows=name in made_at_once)
     endless = tuple(dict.fromkeys((*before.night.without_end, *after.night.without_end)))
     if endless and None in (before.night_done, after.night_done):
         have = "has" if len(endless) == 1 else "have"
@@ -278,7 +282,10 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
             )
 
 
-def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | None) -> Iterable[Text]:
+def _of_schedule(
+    name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | None, *, follows: bool
+) -> Iterable[Text]:
+    """`follows` says that a backup is made before those that are compared."""
     if was is None or now is None:
         count = len((now or was or ScheduleOutlook(name, ())).runs)
         yield f"{name}: {humanize.count(count, 'run')} {'more' if was is None else 'fewer'}."
@@ -305,7 +312,7 @@ def _of_schedule(name: str, was: ScheduleOutlook | None, now: ScheduleOutlook | 
         moved = then.end.likely - first.end.likely
         how = "sooner" if moved < timedelta() else "later"
         when = estimate(then.end.likely)
-        which = "" if len(was.runs) == len(now.runs) else "its first run "
+        which = "the run after it " if follows else "" if len(was.runs) == len(now.runs) else "its first run "
         length = _rounded(moved, then.end.likely, then.end.by)
         yield sentence(f"{name}: {which}ends {length} {how}, about ", when, ".")
 
