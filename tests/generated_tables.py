@@ -120,7 +120,7 @@ def action_of(record: ActionRecord) -> Action:
         record.id,
         (record.key,) if record.key else (),
         record.key,
-        record.title[0].lower() + record.title[1:],
+        record.about or record.title[0].lower() + record.title[1:],
         ActionGroup.ACT,
         record.short,
         record.footer,

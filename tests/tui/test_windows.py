@@ -57,11 +57,11 @@ async def test_the_key_of_a_window_is_told_for_its_own_schedules_alone(
         change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
         at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, "etcd", change, "foretop")
         await at.go("2", at.key(SCHEDULE, "etcd"))
-        await at.shown.until(lambda: "U resume" in at.shown.pane)
-        assert "U resume window" in at.shown.footer
+        await at.shown.until(lambda: "U unpause window" in at.shown.pane)
+        assert "U unpause window" in at.shown.footer
         await at.go("2", at.key(SCHEDULE, "wiki"))
-        await at.shown.until(lambda: "U resume" not in at.shown.pane)
-        assert "U resume window" not in at.shown.footer
+        await at.shown.until(lambda: "U unpause window" not in at.shown.pane)
+        assert "U unpause window" not in at.shown.footer
 
 
 @pytest.mark.sweep
@@ -140,3 +140,19 @@ async def test_the_key_that_resumes_says_on_triage_who_has_paused_what_no_window
         shown.source.clusters = {"prod-eu": None}  # type: ignore[dict-item]  # nothing is written
         await shown.press("U")
         assert shown.app.told[-1][1].startswith("No pause of foretop: 1 by somebody;")
+
+
+async def test_footer_and_help_tell_apart_the_keys_that_pause_and_unpause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
+        at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, "etcd", change, "foretop")
+        await at.go("2", at.key(SCHEDULE, "etcd"))
+        await at.shown.until(lambda: "s change pause  u unpause  U unpause window" in at.shown.footer)
+        await at.shown.press("question_mark")
+        await at.see(
+            "s change the end or the reason of a pause",
+            "u unpause: choose what becomes of a run that is due",
+            "U unpause all that one window paused together, and no other",
+        )

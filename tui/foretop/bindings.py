@@ -73,9 +73,9 @@ _RESUME = Action(
     RESUME,
     ("U",),
     "U",
-    "unpause exactly what one window paused",
+    "unpause all that one window paused together, and no other",
     ActionGroup.ACT,
-    "resume window",
+    "unpause window",
     2,
     kinds=(SCHEDULE.plural,),
 )

@@ -141,6 +141,8 @@ class ActionRecord(msgspec.Struct, frozen=True):
     """Actions whose key it takes over where it applies: any other action on the same key is an error."""
     short: str = ""
     """In the footer."""
+    about: str = ""
+    """In the help and the palette, where the title alone does not tell it from other actions."""
     footer: int = 0
     """The rank there; 0 for never."""
     words: tuple[str, ...] = ()
