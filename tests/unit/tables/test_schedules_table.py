@@ -342,11 +342,20 @@ def test_a_run_that_was_not_made_stands_between_those_that_were() -> None:
 
 @pytest.mark.parametrize(
     ("ended", "strip"),
-    [("01:00:03", ".__."), ("01:00:04", ".‖."), ("04:00:03", ".‖."), ("04:00:04", ".__.")],
+    [("01:00:03", ".__."), ("01:00:04", ".‖."), ("04:00:03", ".‖."), ("04:00:04", "._.")],
 )
 def test_a_gap_in_which_a_pause_ended_is_one_sign(ended: str, strip: str) -> None:
     assert _past(_run("a", "01:00:03"), _run("b", "04:00:03"), managedFields=_unpaused(ended)) == strip
     assert _past(_run("a", "01:00:03"), _run("b", "04:00:03"), skipped=ended) == strip
+
+
+@pytest.mark.parametrize("how", [{}, {"paused": True}])
+def test_a_gap_before_the_last_pause_is_one_sign_for_nothing_tells_whether_that_was_a_pause(
+    how: dict[str, Any],
+) -> None:
+    """34 runs of an earlier pause had been drawn as not made, and pushed the good ones out."""
+    runs = (_run("a", "01:00:03"), _run("b", "12:00:03"), _run("c", "14:00:03"), _run("d", "17:00:03"))
+    assert _past(*runs, managedFields=_unpaused("13:30:00"), **how) == ("._._.__." if how else "._.‖.__.")
 
 
 def test_a_pause_in_which_no_run_was_missed_has_no_sign() -> None:

@@ -51,16 +51,20 @@ def past_runs(
     """The last runs up to the newest backup, oldest first; one that was not made stands between those that were.
 
     What was not made because somebody had paused the schedule is one sign, however long that took. Only the last
-    pause is known, and the last one that ended with a skip: of an earlier gap nothing tells why it is there.
+    pause is known, and the last one that ended with a skip: of an earlier gap nothing tells why it is there, so that
+    it is one sign too.
     """
-    last = runs[:most][::-1]
+    last, field = runs[:most][::-1], schedule.paused_field_set
+    pauses = [at for at in (field.time if field is not None else None, schedule.status.last_skipped) if at is not None]
     found: list[ExpectedRun] = []
     for earlier, run in zip([None, *last], last, strict=False):
         if earlier is not None:
             begin, end = submitted(earlier), submitted(run)
             missed = sum(1 for _ in islice(_expected(readings, begin, end), most + 1)) - 1
             was_paused = any(begin < at <= end for at in _pause_ends(schedule))
-            found += map(ExpectedRun, [PAUSED] * (missed > 0) if was_paused else [NOT_MADE] * missed)
+            is_known = not pauses or begin >= max(pauses)
+            signs = [PAUSED] * (missed > 0) if was_paused else [NOT_MADE] * (missed if is_known else missed > 0)
+            found += map(ExpectedRun, signs)
         found.append(ExpectedRun(run_letter(run), run))
     return tuple(found)
 
