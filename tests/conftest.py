@@ -9,14 +9,19 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # The suite is no test module of its own, and its asserts shall say what they saw all the same.
 pytest.register_assert_rewrite("tests.demo.conformance")
 
 # How long an example takes is the machine's affair, and says nothing about the rule that it tests. On CI the examples
 # are the same each time, so that a red run is the fault of what was changed; at home every run looks for new ones.
-settings.register_profile("foretop", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.register_profile(
+    "foretop",
+    deadline=None,
+    derandomize=bool(os.environ.get("CI")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("foretop")
 
 # Rarely, as in the dashboard: at Python's own threshold a fifth of a screen test's time is spent looking for garbage.

@@ -18,9 +18,9 @@ from foretop_core.models.wire import UnreadableObject, as_json, is_earlier
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.undone import (
     PAUSED,
-    FieldPath,
     UndoneChange,
     WrittenField,
+    creator,
     has_written,
     last_writer,
     pause_note_of,
@@ -121,15 +121,17 @@ class _UndoWatch:
         if not back:
             return None
         paths = [one.path for one in back]
-        return self._undone(back, whole, PAUSED if PAUSED in paths else paths[0])
+        return self._undone(back, whole, last_writer(whole, PAUSED if PAUSED in paths else paths[0]))
 
     async def _created_again(self) -> UndoneChange | None:
         whole = await self._fetched()
         again = whole is not None and value_at(whole, ("metadata", "uid")) != self._step.uid
-        return self._undone((), whole, ("spec",)) if whole is not None and again else None
+        return self._undone((), whole, creator(whole)) if whole is not None and again else None
 
-    def _undone(self, back: tuple[WrittenField, ...], whole: Mapping[str, Any], path: FieldPath) -> UndoneChange:
-        by, at = last_writer(whole, path)
+    def _undone(
+        self, back: tuple[WrittenField, ...], whole: Mapping[str, Any], writer: tuple[str, datetime | None]
+    ) -> UndoneChange:
+        by, at = writer
         person, why = pause_note_of(whole, by)
         return UndoneChange(self._step.target, back, self._written_at, at or self._now, by, person, why)
 

@@ -99,15 +99,26 @@ def put_back(fields: Iterable[WrittenField], held: Mapping[str, Any]) -> tuple[W
 
 def last_writer(held: Mapping[str, Any], path: FieldPath) -> tuple[str, datetime | None]:
     """The manager of a field and when it wrote, as the API server records them; "" where it does not."""
-    found: list[tuple[datetime | None, str]] = []
-    entries = (held.get("metadata") or {}).get("managedFields") or ()
-    for entry in entries if isinstance(entries, list | tuple) else ():
-        if isinstance(entry, Mapping) and _owns(entry.get("fieldsV1"), path):
-            found.append((_time(entry.get("time")), str(entry.get("manager") or "")))
-    if not found:
-        return "", None
-    at, manager = max(found, key=lambda one: one[0].timestamp() if one[0] else 0.0)
+    writers = [(_time(entry.get("time")), str(entry.get("manager") or "")) for entry in _writers(held, path)]
+    at, manager = max(writers, key=lambda one: one[0].timestamp() if one[0] else 0.0, default=(None, ""))
     return manager, at
+
+
+def creator(held: Mapping[str, Any]) -> tuple[str, datetime | None]:
+    """The manager that wrote the spec first; of one second, which has most of it: Velero adds to a new schedule."""
+    entry = min(_writers(held, ("spec",)), key=_when_and_how_little, default={})
+    return str(entry.get("manager") or ""), _time(entry.get("time"))
+
+
+def _when_and_how_little(entry: Mapping[str, Any]) -> tuple[float, int]:
+    at, fields = _time(entry.get("time")), value_at(entry, ("fieldsV1", "f:spec"))
+    return at.timestamp() if at is not None else 0.0, -len(fields) if isinstance(fields, Mapping) else 0
+
+
+def _writers(held: Mapping[str, Any], path: FieldPath) -> list[Mapping[str, Any]]:
+    entries = (held.get("metadata") or {}).get("managedFields") or ()
+    known = entries if isinstance(entries, list | tuple) else ()
+    return [entry for entry in known if isinstance(entry, Mapping) and _owns(entry.get("fieldsV1"), path)]
 
 
 def pause_note_of(held: Mapping[str, Any], by: str) -> tuple[str, str]:

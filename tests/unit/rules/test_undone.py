@@ -18,6 +18,7 @@ from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding, Severity, triage
 from foretop_core.rules.undone import (
     UndoneChange,
+    creator,
     has_written,
     last_writer,
     pause_note_of,
@@ -86,6 +87,18 @@ def test_the_writer_of_a_field_is_whom_the_api_server_records_last() -> None:
 )
 def test_odd_records_of_writers_are_no_reason_to_fail(entries: Any) -> None:
     assert last_writer({"metadata": {"managedFields": entries}}, ("spec", "paused"))[1] is None
+
+
+@pytest.mark.parametrize("later", ["02:43:07", "02:43:08"])
+def test_who_made_it_again_is_not_who_added_to_it(later: str) -> None:
+    """Velero sets skipImmediately of a new schedule, mostly within the same second."""
+    made = owned("argocd-controller", at("02:43:07").isoformat(), "spec", "schedule")
+    made["fieldsV1"]["f:spec"]["f:template"] = {}
+    added = owned("velero-server", at(later).isoformat(), "spec", "skipImmediately")
+    for entries in ([made, added], [added, made]):
+        assert creator({"metadata": {"managedFields": entries}}) == ("argocd-controller", at("02:43:07"))
+    assert creator({"metadata": {"managedFields": [{"fieldsV1": {"f:spec": 5}}]}}) == ("", None)
+    assert creator({}) == ("", None)
 
 
 def undone(by: str) -> UndoneChange:
