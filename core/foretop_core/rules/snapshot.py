@@ -51,7 +51,6 @@ from foretop_core.rules.sentences import Moment, Text, render
 from foretop_core.rules.velero_pods import server_pod, server_started
 from foretop_core.rules.volumes.evidence import (
     ClaimedVolume,
-    SnapshotCount,
     VolumeEvidence,
     VolumesSeen,
     moved_volumes,
@@ -359,9 +358,11 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         claims = self.lookups.claims_in(namespace)
         if not claims:
             return VolumeEvidence()
-        moved, count = self._moved(backup)
+        count = snapshot_count(backup, lambda: self._open_volumes(backup))
         has_movements = self.volumes_seen.has_movements_of(backup.namespace)
-        return volume_evidence(self._with_volume(claims), backup, moved, count, has_movements=has_movements)
+        return volume_evidence(
+            self._with_volume(claims), backup, self._moved(backup), count, has_movements=has_movements
+        )
 
     def _with_volume(self, claims: Iterable[PersistentVolumeClaim]) -> Iterator[ClaimedVolume]:
         lookups = self.lookups
@@ -372,26 +373,37 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             return "a PersistentVolumeClaim of it cannot be read"
         return "its PersistentVolumeClaims were not read"
 
-    def _moved(self, backup: Backup) -> tuple[Mapping[tuple[str, str], DataMovement], SnapshotCount]:
-        """Costs a look at all claims for each backup."""
+    def _moved(self, backup: Backup) -> Mapping[tuple[str, str], DataMovement]:
         key = backup.namespace, backup.name
         if key not in self._moved_by_backup:
-            moved = moved_volumes(self.movements_of(backup))
-            wanted = namespace_filter(backup.spec)
-            taken = {name for name in {claim.namespace for claim in self.claims} if wanted.takes(name)}
-            where = None if wanted.takes_all_others or wanted.has_patterns else wanted.named
-            is_whole = "" in self.volumes_seen.claims_in if where is None else all(map(self._has_claims, where))
-            mine = (claim for claim in self.claims if claim.namespace in taken)
-            is_whole = is_whole and taken.isdisjoint(self.volumes_seen.unreadable_in)
-            found = open_volumes(self._with_volume(mine), moved, backup) if is_whole else None
-            self._moved_by_backup[key] = moved, snapshot_count(backup, found)
+            self._moved_by_backup[key] = moved_volumes(self.movements_of(backup))
         return self._moved_by_backup[key]
 
-    def _has_claims(self, namespace: str) -> bool:
-        return self.volumes_seen.has_claims_of(namespace)
+    def _open_volumes(self, backup: Backup) -> int | None:
+        """How many volumes of its namespaces only snapshots may have; None where not all of their claims were read.
+
+        Costs a look at the claims of all of them, and is asked for where a number of snapshots is to prove something.
+        """
+        key = backup.namespace, backup.name
+        if key not in self._open_by_backup:
+            wanted, seen = namespace_filter(backup.spec), self.volumes_seen
+            if wanted.takes_all_others or wanted.has_patterns:
+                names = [name for name in {claim.namespace for claim in self.claims} if wanted.takes(name)]
+                is_whole = "" in seen.claims_in and seen.unreadable_in.isdisjoint(names)
+            else:
+                names = list(wanted.named)
+                is_whole = all(map(seen.has_claims_of, names))
+            claims = (claim for name in names for claim in self.lookups.claims_in(name))
+            found = open_volumes(self._with_volume(claims), self._moved(backup), backup) if is_whole else None
+            self._open_by_backup[key] = found
+        return self._open_by_backup[key]
 
     @cached_property
-    def _moved_by_backup(self) -> dict[tuple[str, str], tuple[Mapping[tuple[str, str], DataMovement], SnapshotCount]]:
+    def _moved_by_backup(self) -> dict[tuple[str, str], Mapping[tuple[str, str], DataMovement]]:
+        return {}
+
+    @cached_property
+    def _open_by_backup(self) -> dict[tuple[str, str], int | None]:
         return {}
 
     def movements_of(self, run: Backup | Restore) -> tuple[DataMovement, ...]:

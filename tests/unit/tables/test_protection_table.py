@@ -7,19 +7,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, BackupRepository, Namespace, Resource, from_builtins
-from foretop_core.models.kinds import BACKUP, NAMESPACE, SCHEDULE
+from foretop_core.models.kinds import BACKUP, CLAIM, NAMESPACE, SCHEDULE
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
 from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.protection import ProtectionView
 from tests.objects import NOW
 from tests.tui.fake_source import FilledSource
-from tests.unit.rules.test_protection import CLAIMS_READ, copy, location, nab, namespace, restore, schedule, wire
+from tests.unit.rules.test_protection import CLAIMS_READ, claim, copy, location, nab, namespace, restore, schedule, wire
 from tests.unit.tables.test_views import Shown
 
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
@@ -323,6 +324,29 @@ def test_a_namespace_that_nobody_may_list_is_neither_there_nor_gone() -> None:
     (item,) = table.items()
     assert (item["name"], item["exists"]) == ("shop", None)
     assert table.text("name", "state") == [["●", "shop", "protected"]]
+
+
+def test_a_new_claim_derives_its_own_row_and_those_whose_snapshots_are_counted_with_it() -> None:
+    both = copy("both", "shop", "wiki")
+    counts = replace(both.status, csi_volume_snapshots_attempted=2, csi_volume_snapshots_completed=2)
+    table = shown(
+        *(*covered("shop"), *covered("wiki"), *covered("alone"), copy("one", "alone")),
+        *(replace(both, status=counts), claim("shop"), claim("wiki")),
+    )
+    assert {name: cell.text for name, cell in table.cells("volumes").items()} == {
+        "alone": "",
+        "shop": "1/1",
+        "wiki": "1/1",
+    }
+    derived = table.model.table.derived
+    table.store.sink(WatchScope("prod", CLAIM), table.clock).apply("ADDED", claim("wiki", "more"))
+    table.model.pump()
+    assert table.model.table.derived == derived + 2
+    assert {name: cell.text for name, cell in table.cells("volumes").items()} == {
+        "alone": "",
+        "shop": "?/1",
+        "wiki": "?/2",
+    }
 
 
 def test_a_changed_backup_or_schedule_derives_the_rows_of_its_namespaces_alone() -> None:

@@ -49,6 +49,7 @@ __all__ = [
     "ProtectionState",
     "VolumeEvidence",
     "copied_volumes",
+    "hangs_on_others",
     "namespaces_of_volume",
     "protection_index",
 ]
@@ -327,6 +328,13 @@ def copied_volumes(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Volum
     if newest is None or row.exists is False:
         return VolumeEvidence()
     return snapshot.volumes_in(newest, row.namespace)
+
+
+def hangs_on_others(row: NamespaceProtection, volumes: VolumeEvidence) -> bool:
+    """True if snapshots of its newest copy were counted over other namespaces too."""
+    newest = row.copies.usable
+    is_counted = bool(volumes.open) or any(one.is_by_count for one in volumes.taken)
+    return is_counted and newest is not None and newest.spec.included_namespaces != (row.namespace,)
 
 
 def namespaces_of_volume(*states: Resource | None) -> set[str]:

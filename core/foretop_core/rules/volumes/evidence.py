@@ -6,7 +6,7 @@ volumes are there where it is the number of all that are open.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 
 import msgspec
@@ -114,13 +114,13 @@ class SnapshotCount(msgspec.Struct, frozen=True):
     completed: int
     operations: int
     """Operations of plugins on its items; a data movement that is not to be seen here is among them."""
-    open: int | None
-    """None where not all claims of its namespaces were read."""
+    open: Callable[[], int | None]
+    """Counts them, if that is asked for; None where not all claims of its namespaces were read."""
     has_others: bool = False
     """Whether volumes of other namespaces, or without a claim, may be among them."""
 
 
-def snapshot_count(backup: Backup, open_volumes: int | None) -> SnapshotCount:
+def snapshot_count(backup: Backup, open_volumes: Callable[[], int | None]) -> SnapshotCount:
     status = backup.status
     return SnapshotCount(
         status.volume_snapshots_attempted + status.csi_volume_snapshots_attempted,
@@ -230,7 +230,8 @@ def volume_evidence(
 
 
 def _all_are_snapshots(count: SnapshotCount) -> bool:
-    return count.attempted > 0 and count.attempted == count.completed == count.open and not count.has_others
+    is_sound = count.attempted > 0 and count.attempted == count.completed and not count.has_others
+    return is_sound and count.open() == count.attempted
 
 
 def _why_open(count: SnapshotCount, *, has_movements: bool) -> str:
@@ -240,11 +241,11 @@ def _why_open(count: SnapshotCount, *, has_movements: bool) -> str:
         return "its volumes were moved by operations that have no object here"
     snapshots = humanize.count(count.attempted, "snapshot")
     made = "" if count.completed == count.attempted else f", {count.attempted - count.completed} failed"
-    if count.open is None:
-        return f"it has {snapshots}{made}, and not all claims of its namespaces were read"
     if count.has_others:
         return f"it has {snapshots}{made}, perhaps of volumes of other namespaces: its volume info tells of which"
-    return f"it has {snapshots}{made} for {humanize.count(count.open, 'volume')}: its volume info tells of which"
+    if (volumes := count.open()) is None:
+        return f"it has {snapshots}{made}, and not all claims of its namespaces were read"
+    return f"it has {snapshots}{made} for {humanize.count(volumes, 'volume')}: its volume info tells of which"
 
 
 def _is_newer(claim: PersistentVolumeClaim, started: datetime | None) -> bool:

@@ -32,6 +32,7 @@ from foretop_core.rules.facts.namespace_facts import (
     ProtectionState,
     VolumeEvidence,
     copied_volumes,
+    hangs_on_others,
     namespaces_of_volume,
     protection_index,
 )
@@ -126,6 +127,8 @@ class ProtectionView(View[ProtectionRow]):
         self.columns = _COLUMNS
         self._indexes: dict[str, ProtectionIndex] = {}
         self._bases: dict[str, object] = {}
+        self._counted: dict[str, set[str]] = {}
+        """By cluster, the namespaces whose evidence hangs on the claims of others too."""
 
     def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
         unreadable = (key for key, item in store.items(context, NAMESPACE.name) if _readable(item) is None)
@@ -133,21 +136,23 @@ class ProtectionView(View[ProtectionRow]):
         return list(dict.fromkeys((*known, *unreadable)))
 
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> ProtectionRow | None:
-        return protection_row(store, key, self._index(store, key.context))
+        row = protection_row(store, key, self._index(store, key.context))
+        hangs = row is not None and hangs_on_others(row.protection, row.volumes)
+        counted = self._counted.setdefault(key.context, set())
+        (counted.add if hangs else counted.discard)(key.name)
+        return row
 
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         if key.kind in _OF_VOLUMES:
-            return self._with_volumes(store, key, change)
+            return self._with_volumes(key, change)
         names = self._index(store, key.context).apply(_readable(change.before), _readable(change.after))
         own = (key,) if key.kind == NAMESPACE.name else ()
         return list(dict.fromkeys((*own, *(namespace_ref(key.context, name) for name in sorted(names)))))
 
-    def _with_volumes(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
+    def _with_volumes(self, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         """The namespaces whose evidence may be another: snapshots are counted over all namespaces of a backup."""
-        index, seen = self._index(store, key.context), store.snapshot(key.context).volumes_seen
-        if seen.claims_in and (change.before is None or change.after is None):
-            return [namespace_ref(key.context, name) for name in index.names]
-        return [namespace_ref(key.context, name) for name in namespaces_of_volume(change.before, change.after)]
+        names = {*namespaces_of_volume(change.before, change.after), *self._counted.get(key.context, ())}
+        return [namespace_ref(key.context, name) for name in names]
 
     def basis(self, store: Store, context: str) -> object:
         """How the servers read expressions, and whether the namespaces are seen; the index is made again with it."""
