@@ -87,8 +87,8 @@ def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
     runs = sorted(run for snapshot, now in handover.clusters for run in told.runs(snapshot, now))
     lines = [line for _, line in runs if line]
     if usual := len(runs) - len(lines):
-        run = "run" if usual > 1 else "runs"
-        lines.append(f"{usual:,} {'more ' if lines else ''}{run} as in these hours of the day before.")
+        usual_runs = f"{humanize.count(usual, 'other' if lines else 'timetable')} {'runs' if usual == 1 else 'run'}"
+        lines.append(f"{usual_runs} as in these hours of the day before.")
     hours = int(AHEAD.total_seconds()) // 3600
     yield _Section(f"Runs in the next {hours} hours", tuple((line,) for line in lines), "None.")
     writes = [told.write(entry, handover.clusters[0][1]) for entry in handover.journal]

@@ -104,7 +104,7 @@ def test_the_next_shift_reads_what_is_wrong_known_paused_run_and_written() -> No
         "Runs in the next 12 hours",
         "  03:00Z  velero/sundays, 7 runs (0 3-9 * * 0); none the day before",
         "  21 Nov 04:00Z  velero/saturdays, no runs (0 4 * * 6); 1 the day before",
-        "  2 more run as in these hours of the day before.",
+        "  2 others run as in these hours of the day before.",
         "",
         "Written by foretop in the last 12 hours",
         "  02:30:11Z  maria: PATCH  schedule velero/resting: done",

@@ -916,7 +916,7 @@ def test_all_is_not_said_of_a_night_without_the_paused_schedules(
     assert "".join(phrase.text for phrase in line.phrases) == f"{what} by 08:40"
     told = [render(one, NOW) for one in words(outlook(ahead))]
     (done,) = [one for one in told if " be done about " in one]
-    assert done.startswith("All but b, c and d done" if "more" in what else f"{what.capitalize()} done")
+    assert done.startswith("All but b, c and d will" if "more" in what else f"{what.capitalize()} will")
 
 
 def test_a_night_without_one_scheduled_backup_is_no_yes() -> None:

@@ -70,10 +70,10 @@ def command(
         _print(text, found, asked)
     else:
         emit(_answer(text, found, asked), form)
-    return exit_code([found])
+    return next_exit_code([found])
 
 
-def exit_code(expressions: Sequence[tuple[Reading, ...]]) -> int:
+def next_exit_code(expressions: Sequence[tuple[Reading, ...]]) -> int:
     """1 where one is refused or never fires in every reading; not judged where the release decides that."""
     verdicts = [{_is_wrong(reading.parsed) for reading in found} for found in expressions]
     return 1 if {True} in verdicts else NOT_JUDGED if {True, False} in verdicts else 0
@@ -187,7 +187,7 @@ def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> i
             _print_item(item)
     else:
         emit(as_list(items), form)
-    code = exit_code([_readings_of(snapshot, item, text) for item, text in timed])
+    code = next_exit_code([_readings_of(snapshot, item, text) for item, text in timed])
     return NOT_JUDGED if read.unreadable and code == 0 else code
 
 

@@ -121,7 +121,7 @@ def report_snapshots(
         click.echo(metrics_text(answer), nl=False)
     else:
         emit(answer, form)
-    return exit_code(found, unreadable)
+    return report_exit_code(found, unreadable)
 
 
 def _on_cluster(
@@ -165,7 +165,7 @@ def _on_cluster(
     )
 
 
-def exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
+def report_exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
     if any(finding.severity is Severity.ERROR for each in found for finding in each.findings):
         return 1
     return NOT_JUDGED if unreadable or any(each.unseen or each.failures for each in found) else 0

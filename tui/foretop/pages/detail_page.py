@@ -143,7 +143,7 @@ class DetailPage(Page, can_focus=True):
         self._draw()
 
     def kinds_on_demand(self) -> frozenset[str]:
-        """The kinds of the page that shows such objects: its pane stands here too."""
+        """As on the page that shows such objects, whose pane stands here too."""
         home = TABLE_PAGES.get(PAGE_OF.get(self.key.kind, "")) if self.key is not None else None
         return home.kinds_on_demand if home is not None else frozenset()
 

@@ -284,7 +284,8 @@ class TablePage(FilterablePage):
             free -= heads
             free = lines if lines <= free <= lines + _SPARE + 1 else free - _SPARE
         wanted = min(_MOST_PANE, free)
-        is_usual = self.is_framed or not total or self.screen.size.height < LOW or wanted <= usual
+        # Without rows the table says why there are none, and needs its lines.
+        is_usual = self.is_framed or not len(self.rows.table) or self.screen.size.height < LOW or wanted <= usual
         # None takes the height of the style sheet; a rule that is only cleared lays nothing out.
         height = None if is_usual else wanted
         if height != self._pane_lines:

@@ -378,7 +378,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @property
     def noted_by(self) -> str:
-        """Who has left foretop's note on its pause; "" where nobody has."""
+        """The person who left foretop's note on its pause; "" where nobody has."""
         return noted_author(self.schedule) if self.schedule.spec.paused else ""
 
     @cached_property
@@ -395,7 +395,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @property
     def own_choice(self) -> Choice:
-        """What it does with a due run by its own field or the server's default; LEAVE where that is not known."""
+        """The choice about a due run by its own field or the server's default; LEAVE where that is not known."""
         skips = self.schedule.spec.skip_immediately
         if skips is None and not self.unpausing(Choice.LEAVE).predictable:
             return Choice.LEAVE
