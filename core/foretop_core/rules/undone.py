@@ -122,7 +122,7 @@ def _writers(held: Mapping[str, Any], path: FieldPath) -> list[Mapping[str, Any]
 
 
 def pause_note_of(held: Mapping[str, Any], by: str) -> tuple[str, str]:
-    """The person who paused an object with foretop, and why, by the note that it leaves; "" where another program wrote last."""
+    """The person who paused an object with foretop, and why, by its note; "" where another program wrote last."""
     notes = value_at(held, ("metadata", "annotations"))
     if by != OWN_MANAGER or value_at(held, PAUSED) is not True or not isinstance(notes, Mapping):
         return "", ""
