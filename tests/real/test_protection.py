@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
-from foretop_core.models.kinds import ACKNOWLEDGEMENTS, BACKUP, CONFIG_MAP, SCHEDULE, STORAGE, Kind
+from foretop_core.models.kinds import ACKNOWLEDGEMENTS, BACKUP, SCHEDULE, STORAGE, Kind
 from tests.real.cluster import RealCluster
 from tests.real.test_actions import path_of
 
@@ -87,7 +87,7 @@ def test_each_namespace_has_its_copies_and_what_covers_it(
     assert (found["legacy"]["state"], found["legacy"]["exists"]) == ("deleted", False)
 
     assert foretop("acknowledge", "schedule/broken", "--reason", "CHG-4711", "--yes") == 0
-    held = cluster.admin.get(path_of(CONFIG_MAP, namespace, ACKNOWLEDGEMENTS)).expect(200)
+    held = cluster.admin.get(f"/api/v1/namespaces/{namespace}/configmaps/{ACKNOWLEDGEMENTS}").expect(200)
     (entry,) = held["data"].values()
     assert json.loads(entry)["reason"] == "CHG-4711"
     capsys.readouterr()
