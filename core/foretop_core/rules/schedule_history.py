@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
 from foretop_core.models import Backup, Restore, Schedule
+from foretop_core.rules.pauses import noted_pause
 from foretop_core.rules.phases import ENDED, FAULTY
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
@@ -65,6 +66,12 @@ def faults_in_a_row(runs: Iterable[Backup]) -> tuple[Backup, ...]:
         elif run.phase in ENDED:
             break
     return tuple(faulty)
+
+
+def ran_before(schedule: Schedule, runs: Iterable[Backup], moment: datetime) -> datetime | None:
+    """When it was last known to run before a moment: by its runs, and the note of a pause; None: nothing tells."""
+    signs = (*map(submitted, runs), schedule.status.last_backup, noted_pause(schedule))
+    return max((at for at in signs if at is not None and at < moment), default=None)
 
 
 def newest_good(runs: Iterable[Backup]) -> Backup | None:

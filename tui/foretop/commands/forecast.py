@@ -185,6 +185,8 @@ def _say(context: str, one: Outlook, window: Window | None) -> None:
     say(f"Velero in {place}: {_time(ahead.now, ahead.now)} to {_time(ahead.until, ahead.now)}")
     if ahead.unknown:
         say(f"  Nothing can be foreseen: {render(ahead.unknown, ahead.now)}.")
+        for back in ahead.if_back:
+            say(f"  If back {render(back, ahead.now)}.")
         return
     slots = humanize.count(ahead.slots, "slot")
     late = f"{ahead.late_share:.0%} of the hand-overs in its queue are late"
@@ -238,6 +240,7 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
         "from": rfc3339(ahead.now),
         "until": rfc3339(ahead.until),
         "unknown": render(ahead.unknown, ahead.now) or None,
+        "ifBack": [render(back, ahead.now) for back in ahead.if_back],
         "slots": ahead.slots,
         "courses": ahead.draws,
         "lateHandovers": round(ahead.late_share, 3),

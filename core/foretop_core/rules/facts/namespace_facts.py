@@ -22,6 +22,7 @@ from foretop_core.rules.phases import ENDED, WAITING
 from foretop_core.rules.protection.copies import NO_COPIES
 from foretop_core.rules.protection.coverage import Coverage, Extent, cluster_scoped_text, namespace_filter
 from foretop_core.rules.protection.namespace_protection import (
+    RECENT_ENOUGH,
     NamespaceCover,
     NamespaceProtection,
     SharedProtection,
@@ -116,7 +117,7 @@ _LONG_INCOMPLETE = 3
 class ProtectionLimits(msgspec.Struct, frozen=True):
     """How old and how short-lived a copy may be, and which namespaces need none."""
 
-    gap: timedelta = timedelta(minutes=30)
+    gap: timedelta = RECENT_ENOUGH
     """A good copy younger than this is recent enough, however often a schedule runs."""
     expiring_soon: timedelta = timedelta(hours=24)
     ignored: tuple[str, ...] = ()

@@ -34,11 +34,11 @@ from foretop_core.rules.forecast import (
     unpause_as_read,
 )
 from foretop_core.rules.heartbeat import PERIOD, Heartbeat
-from foretop_core.rules.pauses import PauseInfo, noted_author, noted_pause, pause_info
+from foretop_core.rules.pauses import PauseInfo, noted_author, pause_info
 from foretop_core.rules.phases import ENDED, WAITING
 from foretop_core.rules.protection.coverage import namespace_filter
 from foretop_core.rules.protection.namespace_protection import late_from, promised_since
-from foretop_core.rules.schedule_history import ended, faults_in_a_row, history, newest_good, submitted
+from foretop_core.rules.schedule_history import ended, faults_in_a_row, history, newest_good, ran_before, submitted
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -461,8 +461,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     def ran_before(self, moment: datetime) -> datetime | None:
         """When it was last known to run before a moment: by its runs, and the note of a pause; None: nothing tells."""
-        signs = (*map(submitted, self.runs), self.schedule.status.last_backup, noted_pause(self.schedule))
-        return max((at for at in signs if at is not None and at < moment), default=None)
+        return ran_before(self.schedule, self.runs, moment)
 
     @cached_property
     def state(self) -> ScheduleState:

@@ -17,6 +17,8 @@ from foretop_core.rules.forecast import base_time
 from foretop_core.rules.protection.copies import NO_COPIES, CopySummary, DrillOutcome, Place, merged
 from foretop_core.rules.protection.coverage import Coverage, Extent, VolumeMethod
 
+RECENT_ENOUGH = timedelta(minutes=30)
+"""A good copy younger than this is recent enough, however often a schedule runs."""
 RanBefore: TypeAlias = Callable[[datetime], datetime | None]
 """The last moment before another at which a schedule is known to have run; None where nothing tells."""
 NOTHING = Coverage(Extent.NONE)

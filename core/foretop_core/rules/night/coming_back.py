@@ -1,0 +1,121 @@
+"""What a server that does nothing has to make up for, and when that is done, if it works again from a moment on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta, tzinfo
+from functools import partial
+from itertools import chain
+
+import msgspec
+from msgspec.structs import replace
+
+from foretop_core.cron import CronSchedule
+from foretop_core.rules import humanize
+from foretop_core.rules.cron_dialects.readings import expression
+from foretop_core.rules.night.course import NEVER, Course, Draw, OpenRun, PlayedRun, play
+from foretop_core.rules.night.ranges import SURE, range_over
+from foretop_core.rules.night.server_model import Drawing, ServerModel, server_model
+from foretop_core.rules.night.window import Window
+from foretop_core.rules.protection.namespace_protection import RECENT_ENOUGH, late_from
+from foretop_core.rules.queue.owners import OwnerKind
+from foretop_core.rules.queue.queue_items import Range
+from foretop_core.rules.schedule_history import newest_good, ran_before
+from foretop_core.rules.sentences import Text, estimate, sentence
+from foretop_core.rules.snapshot import ClusterSnapshot
+
+_DRAWS = 20
+_HALF_HOUR, _SIX = timedelta(minutes=30), timedelta(hours=6)
+_STARTS = 1.0
+"""Seconds."""
+_CATCHES_UP = timedelta(hours=6)
+"""So long after its return it is followed."""
+_MOST_NAMED = 4
+
+
+class ComingBack(msgspec.Struct, frozen=True):
+    """The course of a server that works again from a moment on."""
+
+    at: datetime
+    is_now: bool
+    runs: int
+    """Those that are open by then, or fall due before."""
+    done: Range | None
+    """When all of these are done; None where nobody knows."""
+    late: tuple[str, ...]
+    """The schedules whose newest copy is older than promised before the next is complete."""
+
+    @property
+    def words(self) -> Text:
+        """`now: 7 runs to make up for, done about 02:36; no copy late`."""
+        when: Text = "now" if self.is_now else sentence("at ", estimate(self.at))
+        if not self.runs:
+            backlog: Text = "nothing to make up for"
+        elif self.done is None:
+            backlog = f"{humanize.count(self.runs, 'run')} to make up for, their end is not known"
+        else:
+            by = sentence(f", {SURE} by ", estimate(self.done.by)) if self.done.by is not None else ""
+            what = f"{humanize.count(self.runs, 'run')} to make up for, done about "
+            backlog = sentence(what, estimate(self.done.likely), by)
+        late = f"late: {humanize.join(self.late, _MOST_NAMED)}" if self.late else "no copy late"
+        return sentence(when, ": ", backlog, f"; {late}")
+
+
+def coming_back(snapshot: ClusterSnapshot, namespace: str, now: datetime, zone: tzinfo) -> tuple[ComingBack, ...]:
+    """If it is back now, in half an hour, or at six."""
+    six = Window(_SIX, _HALF_HOUR, zone).after(now)[0]
+    moments = dict.fromkeys((now, now + _HALF_HOUR, max(six, now)))
+    return tuple(_if_back(snapshot, namespace, now, at) for at in sorted(moments))
+
+
+def _if_back(snapshot: ClusterSnapshot, namespace: str, now: datetime, at: datetime) -> ComingBack:
+    model = server_model(snapshot, namespace, now, at + _CATCHES_UP)
+    drawing, back = Drawing(model), (at - now).total_seconds()
+    hangs = snapshot.heartbeat(namespace).still_works(now)
+    after = _hanging if hangs else _stopped
+    likely, *courses = (
+        after(model, draw, back) for draw in (drawing.likely(), *(drawing.next() for _ in range(_DRAWS)))
+    )
+    backlogs = [list(_backlog(course, back, hangs=hangs)) for course in (likely, *courses)]
+    ends = [max((run.end for run in backlog), default=0.0) for backlog in backlogs]
+    done = range_over(now, ends[1:], ends[0])
+    return ComingBack(at, at == now, len(backlogs[0]), done, tuple(_late(snapshot, model, likely)))
+
+
+def _stopped(model: ServerModel, draw: Draw, back: float) -> Course:
+    """A server that is down makes no backups, and what was at work fails at its return."""
+    return play(replace(model.state, stopped=(0.0, max(_STARTS, back))), draw)
+
+
+def _hanging(model: ServerModel, draw: Draw, back: float) -> Course:
+    """Where its storage hangs it goes on making backups, none of them starts, and those at work go on at the return."""
+    state = model.state
+    free = max(0, state.slots - len(state.running))
+    taken = OpenRun(len(state.conflicts))
+    state = replace(state, running=[*state.running, *[taken] * free], conflicts=[*state.conflicts, 0])
+    return play(state, replace(draw, running=[*(back + left for left in draw.running), *[back] * free]))
+
+
+def _backlog(course: Course, back: float, *, hangs: bool) -> Iterator[PlayedRun]:
+    """The runs that are open when the server returns, or that it has not made by then."""
+    yield from course.waiting
+    yield from (run for run in course.running if hangs and run.end > back)
+    for run in chain.from_iterable(course.made):
+        if not run.is_lost and not run.is_refused and run.due <= back:
+            yield run
+
+
+def _late(snapshot: ClusterSnapshot, model: ServerModel, likely: Course) -> Iterator[str]:
+    for place, schedule in enumerate(model.schedules):
+        runs, dialect = snapshot.runs(schedule), snapshot.dialect(schedule)
+        copy, parsed = newest_good(runs), None if dialect is None else expression(schedule.spec.schedule, dialect)
+        if copy is None or copy.started is None or not isinstance(parsed, CronSchedule):
+            continue
+        before = partial(ran_before, schedule, runs)
+        late = late_from(schedule, parsed, copy.started, model.now, RECENT_ENOUGH, before)
+        there = zip((*model.running, *model.waiting), (*likely.running, *likely.waiting), strict=False)
+        own = (run for item, run in there if item.owner.kind is OwnerKind.SCHEDULE and item.owner.name == schedule.name)
+        whole = (run for run in chain(own, likely.made[place]) if not (run.is_lost or run.is_refused or run.is_cut))
+        complete = min((run.end for run in whole), default=NEVER)
+        if late is not None and (late - model.now).total_seconds() < complete:
+            yield schedule.name
