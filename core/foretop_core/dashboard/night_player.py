@@ -10,6 +10,7 @@ from typing import Any
 
 from foretop_core.background import in_thread
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.rules.night.coming_back import with_backlog
 from foretop_core.rules.night.night import FEWEST_DRAWS, foresight
 from foretop_core.rules.night.past_runs import PAST, past_runs
 from foretop_core.tables.timeline.night_lanes import Server, ServerNight
@@ -123,7 +124,8 @@ class NightPlayer:
             coming.play(1)
             used += time.thread_time() - began
             await asyncio.sleep(_REST)
-        self._take(ServerNight(context, await in_thread(coming.night), past, plan))
+        ahead = await in_thread(lambda: with_backlog(coming.night(), snapshot, state.zone))
+        self._take(ServerNight(context, ahead, past, plan))
         return used
 
     def _take(self, night: ServerNight) -> None:

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.coming_back import ComingBack, coming_back
-from foretop_core.rules.night.night import likely_night, night
+from foretop_core.rules.night.coming_back import ComingBack, coming_back, with_backlog
+from foretop_core.rules.night.night import night
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.tables.timeline.night_lanes import ServerNight
@@ -60,15 +60,14 @@ def test_what_was_at_work_fails_with_the_server_and_goes_on_where_its_storage_ha
     assert hangs.runs == 4
 
 
-def test_every_surface_says_it_and_the_rules_that_ask_at_every_event_do_not_play_it() -> None:
-    ahead = night(_server(), "velero", NOW)
+def test_the_screen_says_it_as_the_command_line_does() -> None:
+    ahead = with_backlog(night(_server(), "velero", NOW), _server())
     assert ahead.unknown
     lines = [render(line, NOW) for line in ahead.if_back]
     assert lines[0].startswith("now: 1 run to make up for, done about 02:5")
     assert lines[0].endswith("; no copy late")
     assert lines[2].startswith("at 06:00Z: ")
     assert lines[2].endswith("; late: etcd")
-    assert likely_night(_server(), "velero", NOW).if_back == ()
     shown = night_words(ServerNight("prod", ahead), NOW, UTC)
     assert [line.label for line in shown] == ["Night", "If back", "If back", "If back"]
     assert shown[1].phrases[0].text == lines[0]

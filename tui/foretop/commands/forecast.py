@@ -23,6 +23,7 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.night.coming_back import with_backlog
 from foretop_core.rules.night.night import Fate, ForeseenRun, night
 from foretop_core.rules.night.outlook import (
     LastEnd,
@@ -142,7 +143,10 @@ def _foreseen(
         ahead = timedelta(hours=hours)
         if window is not None:
             ahead = max(ahead, window.after(now)[1] - now)
-        found += [(snapshot.context, outlook(night(snapshot, one, now, ahead))) for one in snapshot.velero_namespaces]
+        found += [
+            (snapshot.context, outlook(with_backlog(night(snapshot, one, now, ahead), snapshot)))
+            for one in snapshot.velero_namespaces
+        ]
     return found
 
 

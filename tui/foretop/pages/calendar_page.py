@@ -213,7 +213,9 @@ class CalendarPage(FilterablePage):
         if size is SizeClass.NARROW:
             room = self.size.width - 2
             own = () if is_week else (phrases(self._lane_line(item, state), room), *lane)
-            rows = _WORDS[size] - (not is_week)
+            ahead = self.lanes.night
+            # Where nothing can be foreseen, what keeps the run of the lane is told without a turn of the pane.
+            rows = 2 if ahead is not None and ahead.night.unknown else _WORDS[size] - (not is_week)
             pane.show((*fitted(joined(told), room, rows), *own), keep_place=keep_place)
             self._show_rule(rule, title)
             return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from itertools import chain
 
@@ -14,6 +14,7 @@ from foretop_core.cron import CronSchedule
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.night.course import NEVER, Course, Draw, OpenRun, PlayedRun, play
+from foretop_core.rules.night.night import Night
 from foretop_core.rules.night.ranges import SURE, range_over
 from foretop_core.rules.night.server_model import Drawing, ServerModel, server_model
 from foretop_core.rules.night.window import Window
@@ -59,6 +60,14 @@ class ComingBack(msgspec.Struct, frozen=True):
             backlog = sentence(what, estimate(self.done.likely), by)
         late = f"late: {humanize.join(self.late, _MOST_NAMED)}" if self.late else "no copy late"
         return sentence(when, ": ", backlog, f"; {late}")
+
+
+def with_backlog(night: Night, snapshot: ClusterSnapshot, zone: tzinfo = UTC) -> Night:
+    """A night of which nothing can be foreseen, with what becomes of the backlog; any other as it is."""
+    if not night.unknown:
+        return night
+    backs = coming_back(snapshot, night.namespace, night.now, zone)
+    return replace(night, if_back=tuple(back.words for back in backs))
 
 
 def coming_back(snapshot: ClusterSnapshot, namespace: str, now: datetime, zone: tzinfo) -> tuple[ComingBack, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 from typing import assert_never
 
@@ -14,7 +14,6 @@ import msgspec
 
 from foretop_core.models import Schedule
 from foretop_core.rules import phases
-from foretop_core.rules.night.coming_back import coming_back
 from foretop_core.rules.night.course import NEVER, Course, PlayedRun, play
 from foretop_core.rules.night.lengths import RunHistory
 from foretop_core.rules.night.open_queue import OPEN_HORIZON, open_forecasts
@@ -195,7 +194,6 @@ class Foresight:
         self._courses: list[Course] = []
         if self._silence:
             self._slots = server_slots(snapshot, namespace, snapshot.open_backups.get(namespace, ()))
-            self._coming_back = partial(coming_back, snapshot, namespace, now, zone)
             return
         known = history or history_of(snapshot, namespace)
         model = server_model(snapshot, namespace, now, now + length, zone, known)
@@ -243,9 +241,7 @@ class Foresight:
     def night(self) -> Night:
         """The night from all courses that were played; its open runs as every surface tells them."""
         if self._silence:
-            return msgspec.structs.replace(
-                self._likely_night, if_back=tuple(back.words for back in self._coming_back())
-            )
+            return self._likely_night
         return _foresee(self.model, self._courses, self._likely, open_forecasts(self._open_model()))
 
     @cached_property

@@ -67,7 +67,7 @@ def night_words(
     """In their order on the screen; a line without a label goes on with the one above it."""
     if shown.night.unknown:
         told = Phrase(f"Nothing can be foreseen: {render(shown.night.unknown, now, zone)}.", Tone.BAD)
-        backs = (WordLine("If back", (Phrase(render(back, now, zone)),), 5) for back in shown.night.if_back)
+        backs = (WordLine("If back", (Phrase(render(back, now, zone)),), 3) for back in shown.night.if_back)
         return (WordLine("Night", (told,), 9), *backs)
     lines = (
         *_peak(shown, now, zone),
