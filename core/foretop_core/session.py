@@ -203,7 +203,7 @@ class Session:
 
     def to_be_shown(self) -> tuple[FirstRows, ...]:
         """The rows of those kinds that have come and were not shown yet, by cluster: all else waits for that."""
-        return tuple(one.first_rows for one in self.clusters.values() if one.first_rows.is_to_be_shown)
+        return tuple(watcher.first_rows for watcher in self.clusters.values() if watcher.first_rows.is_to_be_shown)
 
     async def stop(self) -> None:
         if self._running is not None:
@@ -224,7 +224,10 @@ class Session:
                     raise ForetopError(f"Cannot look at {context}", failed[0].error)
                 kinds = {scope.kind for scope, _ in self.store.health.watches(context)}
                 wanted = len(self.clusters[context].kinds)
-                was_settled, settled = settled, len(kinds) >= wanted and all(one.state in SETTLED for one in states)
+                was_settled, settled = (
+                    settled,
+                    len(kinds) >= wanted and all(watch_health.state in SETTLED for watch_health in states),
+                )
                 if settled and was_settled:
                     # At the second look, for the first runs that came in have opened watches of their data movements.
                     await self._look_at_crashed(context)
@@ -311,14 +314,18 @@ class Session:
             while True:
                 await changed.wait()
                 changed.clear()
-                await self._look_at_node_limits({key for key, one in feed.drain().items() if _is_moving(one.after)})
+                await self._look_at_node_limits(
+                    {key for key, change in feed.drain().items() if _is_moving(change.after)}
+                )
                 self._note_working(DAEMON_SET)
         finally:
             self.store.feed.unsubscribe(feed)
 
     def _moving(self, context: str) -> set[ObjectRef]:
         """Volumes on their way; costs a look at each movement."""
-        return {key for kind in MOVEMENTS for key, one in self.store.items(context, kind.name) if _is_moving(one)}
+        return {
+            key for kind in MOVEMENTS for key, resource in self.store.items(context, kind.name) if _is_moving(resource)
+        }
 
     async def _look_at_node_limits(self, moving: set[ObjectRef]) -> None:
         """Read those of the servers of these volumes, unless they were read a moment ago."""
@@ -327,8 +334,8 @@ class Session:
             read = self._limits_read.get((context, namespace))
             if read is None or now - read >= _LIMITS_LAST:
                 self._limits_read[context, namespace] = now
-                found = await read_node_limits(self.clusters[context].client, namespace)
-                self.store.note_node_limits(context, namespace, found)
+                limits = await read_node_limits(self.clusters[context].client, namespace)
+                self.store.note_node_limits(context, namespace, limits)
 
     async def _follow_acknowledgements(self) -> None:
         """Watches them beside each Velero: where objects are that only it works on, which no tenant can make."""
@@ -394,10 +401,10 @@ def open_session(
     local = clock or SystemClock()
     named = NamespaceSelection(options.namespaces, options.velero_namespace, options.with_velero)
     connections = connect(options.connect, environ, local, options.read_only)
-    given = options.velero_versions or NONE_GIVEN
-    given.check(connections.clients)
+    versions = options.velero_versions or NONE_GIVEN
+    versions.check(connections.clients)
     limits = thresholds_of(options.thresholds, configured_window(options.window, options.time_zone, environ))
-    return Session(connections, named, local, kinds, given_versions=given, thresholds=limits)
+    return Session(connections, named, local, kinds, given_versions=versions, thresholds=limits)
 
 
 async def _check_reachable(client: ApiClient) -> None:
@@ -442,17 +449,17 @@ class CrashedServers:
 
     async def look(self, namespaces: Iterable[str]) -> None:
         """One list for each server that is down; the pods of those that are back are let go."""
-        found: dict[ObjectRef, Pod] = {}
+        pods: dict[ObjectRef, Pod] = {}
         for namespace in namespaces:
             if (pod := failing_server(await self._pods(namespace), namespace)) is not None:
-                found[ObjectRef(self._client.config.name, POD.name, namespace, pod.name)] = pod
+                pods[ObjectRef(self._client.config.name, POD.name, namespace, pod.name)] = pod
         now = self._clock.now()
-        for key in self._held.keys() - found.keys():
+        for key in self._held.keys() - pods.keys():
             self._store.release(key, now)
-        for key in found.keys() - self._held.keys():
+        for key in pods.keys() - self._held.keys():
             self._store.hold(key)
-        self._held = found
-        for key, pod in found.items():
+        self._held = pods
+        for key, pod in pods.items():
             self._store.put(key, pod, now)
 
     async def _pods(self, namespace: str) -> list[Pod]:

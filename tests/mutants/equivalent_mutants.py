@@ -62,12 +62,6 @@ SAME = (
         "decides about one more try at the very moment that the time is up",
     ),
     SameProgram(
-        "core/foretop_core/actions/roles.py",
-        "sides = {kind in BESIDE_VELERO for kind in record.kinds}",
-        "in to not in",
-        "only how many different answers there are is looked at, and that stays the same",
-    ),
-    SameProgram(
         "core/foretop_core/actions/velero_pickup.py",
         "if loop.time() < named_by:",
         "< to <=",
@@ -93,7 +87,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/tables/resources/protection.py",
-        "found = (snapshot.verdicts, snapshot.namespaces is not None)",
+        "found = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volumes_seen)",
         "is not to is",
         "the value is only compared with the one of before: both are negated",
     ),
@@ -237,7 +231,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/cron/zone_walk.py",
-        "if found < safe_end:",
+        "if moment < safe_end:",
         "< to <=",
         "decides about one instant 26 hours from a change, from where jump and steps find the same run",
     ),
@@ -490,7 +484,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/tables/timeline/night_words.py",
-        'return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told)), 1)',
+        'return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(text)), 1)',
         "1 to 2",
         "it is the last line: those with 2 stand before it, and of equals the first is kept",
     ),

@@ -131,9 +131,9 @@ class Dashboard(SerialKeyApp):
 
     @property
     def main_screen(self) -> MainScreen:
-        found = self.screen_stack[0]
-        assert isinstance(found, MainScreen)
-        return found
+        screen = self.screen_stack[0]
+        assert isinstance(screen, MainScreen)
+        return screen
 
     @property
     def my_zone(self) -> tzinfo:

@@ -25,19 +25,19 @@ def _found() -> Iterator[ActionRecord]:
 def check_records(records: Iterable[ActionRecord]) -> tuple[ActionRecord, ...]:
     """The records in their order; raises LookupError with the one that is not whole, or not the only one."""
     ordered = sorted(records, key=lambda one: (one.place, one.id))
-    for one, other in pairwise(ordered):
-        if one.place == other.place:
-            raise LookupError(f"actions {one.id} and {other.id} both have the place {one.place}")
+    for record, other in pairwise(ordered):
+        if record.place == other.place:
+            raise LookupError(f"actions {record.id} and {other.id} both have the place {record.place}")
     ids = [one.id for one in ordered]
-    for one in ordered:
-        if ids.count(one.id) > 1:
-            raise LookupError(f"two actions are called {one.id}")
-        if one.planner is no_planner:
-            raise LookupError(f"action {one.id} has no planner")
-        if not one.kinds or not one.rights:
-            raise LookupError(f"action {one.id} has no {'rights' if one.kinds else 'kinds'}")
-        if one.footer and not one.short:
-            raise LookupError(f"action {one.id} has a rank in the footer and no word for it")
+    for record in ordered:
+        if ids.count(record.id) > 1:
+            raise LookupError(f"two actions are called {record.id}")
+        if record.planner is no_planner:
+            raise LookupError(f"action {record.id} has no planner")
+        if not record.kinds or not record.rights:
+            raise LookupError(f"action {record.id} has no {'rights' if record.kinds else 'kinds'}")
+        if record.footer and not record.short:
+            raise LookupError(f"action {record.id} has a rank in the footer and no word for it")
     return tuple(ordered)
 
 
@@ -51,10 +51,10 @@ def told_rights(
 ) -> Iterator[tuple[RequiredPermission, Kind, str]]:
     """The rights that the doctor looks at, each once, with the kind that the first action that needs it is asked of
     and what one can do with it."""
-    seen: set[RequiredPermission] = set()
+    permissions: set[RequiredPermission] = set()
     for record in records:
         for needed in (*record.rights, *record.reads) if record.purpose else ():
-            if needed not in seen:
-                seen.add(needed)
+            if needed not in permissions:
+                permissions.add(needed)
                 asked_of = needed.kind if needed.kind in record.kinds else record.kinds[0]
                 yield needed, asked_of, record.purpose

@@ -140,8 +140,8 @@ class PlanExecutor(msgspec.Struct, frozen=True):
                     except asyncio.CancelledError:
                         await writing.note(Result(step, Outcome.UNKNOWN, "interrupted while it was being sent"))
                         raise
-                    found, gone = await writing.settle(answered)
-                    ahead.append(found)
+                    future, gone = await writing.settle(answered)
+                    ahead.append(future)
                 while ahead and ahead[0].done():
                     yield ahead.popleft().result()
             while ahead:
@@ -230,14 +230,14 @@ class _StepWrite:
             return _known(await self.note(answered.result)), answered.gone
         step, problem = self.agreed, answered.problem
         try:
-            found = await verify_write(self.executor.client, self.current, self.executor.patience)
+            evidence = await verify_write(self.executor.client, self.current, self.executor.patience)
         except asyncio.CancelledError:
             await self.note(Result(step, Outcome.UNKNOWN, str(problem)))
             raise
-        gone = "" if found.answered else str(problem)
+        gone = "" if evidence.answered else str(problem)
         if isinstance(problem, NotConnected):
             return _known(await self.note(Result(step, Outcome.NOT_SENT, str(problem)))), gone
-        return asyncio.ensure_future(self._find_out(problem, found)), gone
+        return asyncio.ensure_future(self._find_out(problem, evidence)), gone
 
     async def _source_changed(self) -> _Answered | None:
         """A new object names another: the server takes it whatever has become of that one, so it is looked at first."""
@@ -246,14 +246,14 @@ class _StepWrite:
             return None
         target = step.source.target
         try:
-            found = await self._read(step.source.target)
+            resource = await self._read(step.source.target)
         except ApiError as problem:
             return None if problem.status == 403 else _Answered(Result(step, Outcome.NOT_SENT, str(problem)))
         except ForetopError as problem:
             return self._not_sent(problem)
-        if found is None:
+        if resource is None:
             return _Answered(Result(step, Outcome.CHANGED, f"{target} was deleted in the meantime"))
-        if found.metadata.uid == step.source.uid:
+        if resource.metadata.uid == step.source.uid:
             return None
         return _Answered(Result(step, Outcome.CHANGED, f"{target} was deleted and created again in the meantime"))
 
@@ -269,8 +269,8 @@ class _StepWrite:
             if item is not None:
                 snapshot = replace_object(self.executor.snapshot(), kind_of_ref(target), item)
                 made = self.planner(snapshot, [item], self.plan.at)
-                fresh = next((one for one in made.steps if one.target == target), None)
-                why = next((f" ({one.why})" for one in made.refused if one.target == target), "")
+                fresh = next((step for step in made.steps if step.target == target), None)
+                why = next((f" ({refusal.why})" for refusal in made.refused if refusal.target == target), "")
         except ForetopError as problem:
             return self._not_sent(problem)
         if fresh is not None and fresh.same_as(agreed):
@@ -390,9 +390,9 @@ def _request(step: PlanStep, dry_run: bool) -> tuple[str, str, dict[str, str], d
 
 
 def _known(result: Result) -> asyncio.Future[Result]:
-    found = asyncio.get_running_loop().create_future()
-    found.set_result(result)
-    return found
+    future = asyncio.get_running_loop().create_future()
+    future.set_result(result)
+    return future
 
 
 def _is_success(problem: ForetopError) -> bool:
@@ -414,14 +414,14 @@ _UNKNOWN_FIELD = re.compile(r'(?:strict decoding error: )?unknown field "([^"]*)
 
 def _in_words(problem: ApiError) -> str:
     """The reason alone: the object is named beside it, and what was sent is on the screen."""
-    told = " ".join(problem.message.split())
+    text = " ".join(problem.message.split())
     if problem.status == 403:
-        return f"{told or problem} (ask for a role with this permission)"
+        return f"{text or problem} (ask for a role with this permission)"
     if problem.status == 422:
-        told = _INVALID.sub("", told)
-        told = _REFUSED_PATCH.sub("", told)
-        told = _UNKNOWN_FIELD.sub(r"the server knows no field \1", told)
-    return told or str(problem)
+        text = _INVALID.sub("", text)
+        text = _REFUSED_PATCH.sub("", text)
+        text = _UNKNOWN_FIELD.sub(r"the server knows no field \1", text)
+    return text or str(problem)
 
 
 # Who acts

@@ -136,8 +136,8 @@ def chosen(planner: Callable[..., Plan], **choices: Any) -> Planner:
 
 def objects_of(snapshot: ClusterSnapshot, kind: Kind) -> tuple[Any, ...]:
     """All objects of a kind that actions are asked of."""
-    held: tuple[Resource, ...] = getattr(snapshot, _PLACES[kind.name])
-    return held
+    resources: tuple[Resource, ...] = getattr(snapshot, _PLACES[kind.name])
+    return resources
 
 
 def replace_object(snapshot: ClusterSnapshot, kind: Kind, item: Resource) -> ClusterSnapshot:

@@ -47,9 +47,11 @@ def role_records(holder: RoleHolder) -> tuple[ActionRecord, ...]:
         case RoleHolder.CLUSTER_ADMIN:
             return RECORDS
         case RoleHolder.VELERO_ADMIN:
-            return tuple(one for one in _local_records() if any(kind in BESIDE_VELERO for kind in one.kinds))
+            return tuple(record for record in _local_records() if any(kind in BESIDE_VELERO for kind in record.kinds))
         case RoleHolder.OADP_TENANT:
-            return tuple(one for one in _local_records() if any(kind not in BESIDE_VELERO for kind in one.kinds))
+            return tuple(
+                record for record in _local_records() if any(kind not in BESIDE_VELERO for kind in record.kinds)
+            )
         case RoleHolder.AUDITOR | RoleHolder.NOBODY:
             return ()
 

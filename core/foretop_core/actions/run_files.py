@@ -172,7 +172,10 @@ def _url_of_nonadmin(body: bytes, file: RunFile) -> str:
     status = decode(NonAdminDownloadRequest, body).status
     if url := status.velero.status.download_url:
         return url
-    refused = next((one for one in status.conditions if one.status == "False" or one.reason == "Error"), None)
+    refused = next(
+        (condition for condition in status.conditions if condition.status == "False" or condition.reason == "Error"),
+        None,
+    )
     if status.phase == "BackingOff" or refused is not None:
         why = refused.message or refused.reason if refused else "the non-admin controller refuses it"
         raise FileUnavailable(f"The request for the {file.noun} is refused", why, "ask the administrator")
@@ -194,4 +197,4 @@ def _unwritten(name: str, file: RunFile, phase: str, state: str) -> tuple[str, s
 
 def _backup_of(snapshot: ClusterSnapshot, restore: Restore) -> Backup | None:
     wanted = (restore.namespace, restore.spec.backup_name)
-    return next((one for one in snapshot.backups if (one.namespace, one.name) == wanted), None)
+    return next((backup for backup in snapshot.backups if (backup.namespace, backup.name) == wanted), None)

@@ -23,8 +23,8 @@ async def movements_of(client: ApiClient, run: Backup | Restore) -> tuple[DataMo
     """Lists the movements of a run, also of one that has ended; a kind that is not installed has none."""
     label, kinds = MOVEMENTS_OF[type(run).__name__]
     selector = {"labelSelector": f"{label}={label_value(run.name)}"}
-    found = [item for kind in kinds for item in await _listed(client, kind, run.namespace, selector)]
-    return tuple(item for item in found if isinstance(item, DataMovement))
+    resources = [item for kind in kinds for item in await _listed(client, kind, run.namespace, selector)]
+    return tuple(item for item in resources if isinstance(item, DataMovement))
 
 
 async def events_of(client: ApiClient, resource: Resource) -> tuple[Resource, ...]:

@@ -147,9 +147,9 @@ async def keep_looking(client: ApiClient, step: PlanStep, patience: float, secon
     end = loop.time() + seconds
     while True:
         await _pause(seconds)
-        found = await verify_write(client, step, patience)
-        if found is not WriteEvidence.NOT_DONE or loop.time() >= end:
-            return found
+        evidence = await verify_write(client, step, patience)
+        if evidence is not WriteEvidence.NOT_DONE or loop.time() >= end:
+            return evidence
 
 
 async def _pause(limit: float) -> None:

@@ -63,17 +63,17 @@ class ConfigReading(msgspec.Struct):
 
 def read_settings(text: str) -> ConfigReading:
     """Never raises for what a file may say: all that cannot be used is among the mistakes."""
-    found = ConfigReading()
+    reading = ConfigReading()
     try:
         check_yaml(text, yaml.SafeLoader)
         node = yaml.compose(text, yaml.SafeLoader)
     except (yaml.YAMLError, RecursionError) as problem:
         why = " ".join(str(getattr(problem, "problem", None) or problem).split()).removeprefix("but ")
-        found.note(_line_of(text, problem), (), f"not valid YAML: {why}")
-        return found
+        reading.note(_line_of(text, problem), (), f"not valid YAML: {why}")
+        return reading
     if node is not None and not _is_null(node):
-        _SettingsWalk(found).start(node)
-    return found
+        _SettingsWalk(reading).start(node)
+    return reading
 
 
 def quoted(value: str) -> str:
@@ -95,7 +95,7 @@ def _line_of(text: str, problem: Exception) -> int:
 @cache
 def _settings_of(section: type[ConfigSection]) -> tuple[Mapping[str, Any], Mapping[str, str]]:
     """The types of the fields of a section, and those fields by the names of its settings; contexts have one each."""
-    names = {one.encode_name: one.name for one in msgspec.structs.fields(section)}
+    names = {field.encode_name: field.name for field in msgspec.structs.fields(section)}
     return get_type_hints(section, include_extras=True), names
 
 
@@ -179,8 +179,8 @@ class _SettingsWalk:
                 self._note(key, path, "a name must be text")
                 continue
             if key.value in seen:
-                told = f"{_shortened(key.value)} is set twice, first on line {seen[key.value]}; this one is used"
-                self._note(key, path, told)
+                text = f"{_shortened(key.value)} is set twice, first on line {seen[key.value]}; this one is used"
+                self._note(key, path, text)
             seen[key.value] = key.start_mark.line + 1
             yield key.value, key, value
 
@@ -197,17 +197,17 @@ class _SettingsWalk:
         if not isinstance(node, yaml.ScalarNode):
             kind = "list" if isinstance(node, yaml.SequenceNode) else "mapping"
             raise self._unusable(node, path, f"must be {_described(wanted)}, not a {kind}")
-        words = [str(one) for one in get_args(wanted) if one] if get_origin(wanted) is Literal else []
-        said = quoted(node.value)
+        words = [str(arg) for arg in get_args(wanted) if arg] if get_origin(wanted) is Literal else []
+        text = quoted(node.value)
         try:
             # A version such as 1.10 is text here, and not the number 1.1.
             value = node.value if words or _is_text(wanted) else scalar_value(node.value)
             return msgspec.convert(value, wanted)
         except (msgspec.ValidationError, yaml.YAMLError):
             if words:
-                self._note(node, path, f"{said} is not valid", node.value, words)
+                self._note(node, path, f"{text} is not valid", node.value, words)
             else:
-                self._note(node, path, f"must be {_described(wanted)}, not {said}")
+                self._note(node, path, f"must be {_described(wanted)}, not {text}")
             raise _Unusable from None
 
 
@@ -219,7 +219,7 @@ def _described(wanted: Any) -> str:
     """The allowed values of a setting in words."""
     if wanted is bool:
         return "true or false"
-    described = next((one.description for one in get_args(wanted) if isinstance(one, msgspec.Meta)), None)
+    described = next((arg.description for arg in get_args(wanted) if isinstance(arg, msgspec.Meta)), None)
     return described or "text"
 
 
@@ -319,7 +319,7 @@ def apply_environment(found: ConfigReading, environ: Mapping[str, str]) -> None:
             continue
         if setting == "readOnly" and text.lower() in _NO:
             continue
-        name = next(one.name for one in msgspec.structs.fields(found.settings) if one.encode_name == setting)
+        name = next(field.name for field in msgspec.structs.fields(found.settings) if field.encode_name == setting)
         found.settings = msgspec.structs.replace(found.settings, **{name: _value(setting, text)})
         found.from_environment.add(setting)
 

@@ -110,12 +110,12 @@ def protection_of(
         if not (settings.read_only or settings.production):
             continue
         if context == name:
-            found = Comparison.SAME
+            comparison = Comparison.SAME
         else:
-            found = _compare_all(identity, settings.cluster_uid, known.get(context, ()))
-        if found is Comparison.IN_DOUBT:
+            comparison = _compare_all(identity, settings.cluster_uid, known.get(context, ()))
+        if comparison is Comparison.IN_DOUBT:
             doubted.append(context)
-        elif found is Comparison.SAME:
+        elif comparison is Comparison.SAME:
             if settings.read_only:
                 refused = refused or _because(name, context, "readOnly")
             if settings.production:
@@ -166,11 +166,13 @@ def _host(host: str) -> str:
 
 def _compare_all(mine: ClusterIdentity, uid: str, known: Iterable[ClusterIdentity]) -> Comparison:
     """The same where any of them is, and another only where all of them are."""
-    others = [msgspec.structs.replace(one, uid=uid or one.uid) for one in known] or [ClusterIdentity(uid=uid)]
-    found = {compare(mine, other) for other in others}
+    others = [msgspec.structs.replace(identity, uid=uid or identity.uid) for identity in known] or [
+        ClusterIdentity(uid=uid)
+    ]
+    comparisons = {compare(mine, other) for other in others}
     if uid and not mine.uid:
-        found.add(Comparison.IN_DOUBT)
-    return next(one for one in (Comparison.SAME, Comparison.IN_DOUBT, Comparison.ANOTHER) if one in found)
+        comparisons.add(Comparison.IN_DOUBT)
+    return next(one for one in (Comparison.SAME, Comparison.IN_DOUBT, Comparison.ANOTHER) if one in comparisons)
 
 
 def _production(refused: str, why: str, wanted: str, in_doubt: bool = False) -> Protection:

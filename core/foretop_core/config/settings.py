@@ -135,7 +135,7 @@ class Settings(ConfigSection, frozen=True):
 
     def page_settings(self, page: str) -> PageSettings | None:
         """The settings of a page; None where it has none."""
-        return next((found for name, found in self.pages.items() if name == page), None)
+        return next((settings for name, settings in self.pages.items() if name == page), None)
 
     def expanded(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Contexts with the name of a group replaced by its contexts."""

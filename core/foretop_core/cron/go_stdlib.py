@@ -41,12 +41,12 @@ def fields(text: str) -> list[str]:
 
 def field_offsets(text: str) -> list[int]:
     """The offset of each of `fields(text)`."""
-    return [found.start() for found in _NOT_BLANK.finditer(text)]
+    return [match.start() for match in _NOT_BLANK.finditer(text)]
 
 
 def trim(text: str) -> str:
     """Remove blanks from both ends as `strings.TrimSpace` does."""
-    spans = [found.span() for found in _NOT_BLANK.finditer(text)]
+    spans = [match.span() for match in _NOT_BLANK.finditer(text)]
     return text[spans[0][0] : spans[-1][1]] if spans else ""
 
 

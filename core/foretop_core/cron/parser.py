@@ -125,7 +125,7 @@ def parse_field(text: str, bounds: Bounds, grammar: Grammar) -> tuple[int, bool]
 
 
 def _refuse_reserved(text: str, bounds: Bounds) -> None:
-    offset = next((at for at, char in enumerate(text) if char in bounds.reserved), None)
+    offset = next((index for index, char in enumerate(text) if char in bounds.reserved), None)
     if offset is not None:
         raise TermError(bounds.refusal, offset)
 

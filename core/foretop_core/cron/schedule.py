@@ -75,10 +75,10 @@ class CronSchedule:
                 return (after.astimezone(UTC).replace(microsecond=0) + self.every).astimezone(own)
             zone = self.zone or own
             if zone is UTC:
-                found = self._next_in_utc(after if own is UTC else after.astimezone(UTC))
+                moment = self._next_in_utc(after if own is UTC else after.astimezone(UTC))
             else:
-                found = self._next_in_zone(zone, after)
-            return found if found is None or own is UTC else found.astimezone(own)
+                moment = self._next_in_zone(zone, after)
+            return moment if moment is None or own is UTC else moment.astimezone(own)
         except OverflowError:
             return None
 
@@ -108,8 +108,8 @@ class CronSchedule:
         utc = before.astimezone(UTC)
         try:
             first_year = to_local(zone, utc).year - _HORIZON_YEARS
-            found = self._previous_in_zone(zone, utc, first_year)
-            return None if found is None else found.astimezone(own)
+            moment = self._previous_in_zone(zone, utc, first_year)
+            return None if moment is None else moment.astimezone(own)
         except (OverflowError, ValueError):
             return None
 
@@ -121,11 +121,11 @@ class CronSchedule:
         begin, end = steady_span(zone, utc)
         change = begin
         if wall is not None and not offset % _MINUTE:
-            found = datetime(*wall, tzinfo=UTC) - offset
-            if found >= end - CLEAR_OF_CHANGE:
+            moment = datetime(*wall, tzinfo=UTC) - offset
+            if moment >= end - CLEAR_OF_CHANGE:
                 change = end
             elif self._found_later_than(begin + CLEAR_OF_CHANGE + offset, wall, first_year):
-                return found
+                return moment
         if local.year < first_year:
             return None
         return self._previous_around(zone, utc, change, first_year)
@@ -150,14 +150,14 @@ class CronSchedule:
     def _later(self, zone: tzinfo, run: datetime) -> datetime | None:
         """The run after another one; where the clocks go back, the library may return the same run again."""
         try:
-            found = self._next_in_zone(zone, run)
+            moment = self._next_in_zone(zone, run)
             asked = run
-            while found is not None and found <= run:
+            while moment is not None and moment <= run:
                 asked += _MINUTE
-                found = self._next_in_zone(zone, asked)
+                moment = self._next_in_zone(zone, asked)
         except OverflowError:
             return None
-        return found
+        return moment
 
     def between(self, start: datetime, end: datetime) -> Iterator[datetime]:
         """The runs later than `start` and not later than `end`, each found from the one before it.

@@ -61,9 +61,9 @@ class Walk:
             self._reach_second,
         )
         while self._local.year <= self._last_year and self._steps < _MOST_STEPS:
-            found = self._leap()
-            if found is not None:
-                return found
+            moment = self._leap()
+            if moment is not None:
+                return moment
             if all(reached() for reached in stages):
                 return self._utc
         return None
@@ -88,9 +88,9 @@ class Walk:
         wall = self._calendar.first_from(local.year, local.month, local.day, local.hour, minute, self._last_year)
         if wall is None:
             return None
-        found = datetime(*wall, tzinfo=UTC) - offset
-        if found < safe_end:
-            return found
+        moment = datetime(*wall, tzinfo=UTC) - offset
+        if moment < safe_end:
+            return moment
         target = (safe_end + offset).replace(hour=0, minute=0, second=0, microsecond=0)
         if not self._calendar.has_month(target.month):
             target = target.replace(day=1)

@@ -105,16 +105,16 @@ def _changes(zone: tzinfo, year: int) -> tuple[datetime, ...]:
 
 @lru_cache(maxsize=4096)
 def _changes_within(zone: tzinfo, year: int) -> tuple[datetime, ...]:
-    found = []
+    moments = []
     earlier, end = _new_year(year), _new_year(year + 1)
     offset = _offset(zone, earlier)
     while earlier < end:
         later = min(earlier + _PROBE, end)
         offset_later = _offset(zone, later)
         if offset_later != offset:
-            found.append(_first_change(zone, earlier, later))
+            moments.append(_first_change(zone, earlier, later))
         earlier, offset = later, offset_later
-    return tuple(found)
+    return tuple(moments)
 
 
 def _new_year(year: int) -> datetime:

@@ -145,23 +145,23 @@ class ActionService:
         return self.source.clock(context).now().astimezone(self.zone)
 
     def item(self, key: ObjectRef) -> Resource | None:
-        found = self.source.store.get(key)
-        return None if isinstance(found, UnreadableObject) else found
+        resource = self.source.store.get(key)
+        return None if isinstance(resource, UnreadableObject) else resource
 
     def is_read_only(self, contexts: Sequence[str]) -> bool:
-        return any(one.read_only for one in self.protections(contexts))
+        return any(protection.read_only for protection in self.protections(contexts))
 
     def protections(self, contexts: Sequence[str]) -> tuple[Protection, ...]:
         """The protection of each of these contexts, as far as they are reached and have any."""
         reached = [name for name in dict.fromkeys(contexts) if name in self._clusters]
         found = [self._clusters[name].client.protection for name in reached]
-        return tuple(one for one in found if one != NO_PROTECTION)
+        return tuple(protection for protection in found if protection != NO_PROTECTION)
 
     def with_confirmed(self, names: Iterable[str]) -> ActionService:
         """The same service for writes that a person has confirmed by these names, and for no others."""
-        found = copy(self)
-        found._confirmed = frozenset(names)
-        return found
+        service = copy(self)
+        service._confirmed = frozenset(names)
+        return service
 
     def client(self, context: str) -> ApiClient:
         return self._clusters[context].client
@@ -172,7 +172,7 @@ class ActionService:
         origins: list[ObjectRef] = []
         refused: list[Refusal] = []
         warnings: dict[str, None] = {}
-        at = self.now(keys[0].context)
+        moment = self.now(keys[0].context)
         parts: dict[str | ObjectRef, dict[ObjectRef, Resource]] = {}
         for key in keys:
             item = self.item(key)
@@ -182,13 +182,13 @@ class ActionService:
                 parts.setdefault(key.context if record.planned_together else key, {})[key] = item
         for part in parts.values():
             context = next(iter(part)).context
-            now = at if context == keys[0].context else self.now(context)
+            now = moment if context == keys[0].context else self.now(context)
             made = planner(self.snapshot(context), list(part.values()), now)
             steps += made.steps
             origins += part if record.planned_together else list(part) * len(made.steps)
             refused += made.refused
             warnings |= dict.fromkeys(made.warnings)
-        return TrackedPlan(Plan(record, at, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
+        return TrackedPlan(Plan(record, moment, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
 
     async def refusal(self, plan: Plan, *, confirmed: bool = False) -> str:
         """The reason against sending it: read-only, or a right that is missing; "" where there is none.
@@ -246,13 +246,13 @@ class ActionService:
                 self._tell_failed("watching for who undoes a write", target, problem)
 
     async def _look_for_undoing(self, result: Result) -> None:
-        found = await watch_for_undoing(self.source, result)
-        if found is None or self._tell_undone is None:
+        change = await watch_for_undoing(self.source, result)
+        if change is None or self._tell_undone is None:
             return
-        self.undone[found.target] = found
-        self._tell_undone(found)
+        self.undone[change.target] = change
+        self._tell_undone(change)
         with contextlib.suppress(ForetopError):
-            await Journal(default_path(self._environ)).append_in_thread(undone_entry(found))
+            await Journal(default_path(self._environ)).append_in_thread(undone_entry(change))
 
     def executor(self, context: str) -> PlanExecutor:
         cluster = self._clusters[context]

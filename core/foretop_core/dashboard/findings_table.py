@@ -131,12 +131,12 @@ class FindingsTableModel(TableModel):
         return cause is not None and as_ranked and findings.key_of(cause) in self.table
 
     def is_stale(self, key: ObjectRef) -> bool:
-        found = self.table.get(key)
-        return found is not None and not is_visibility_finding(found) and self.state.is_stale(key)
+        finding = self.table.get(key)
+        return finding is not None and not is_visibility_finding(finding) and self.state.is_stale(key)
 
     def subject(self, key: ObjectRef) -> ObjectRef | None:
-        found = self.table.get(key)
-        return None if found is None else object_of(found)
+        finding = self.table.get(key)
+        return None if finding is None else object_of(finding)
 
 
 class OverriddenFields:

@@ -59,8 +59,8 @@ class PlanTable(msgspec.Struct, frozen=True):
     def head(self, cells: int, *, wide: bool = True) -> str:
         shown = self._shown(wide)
         return GAP.join(
-            pad(cut_end(one.title, size), size, right=one.right)
-            for (_, one), size in zip(shown, self._widths(cells, wide), strict=True)
+            pad(cut_end(column.title, size), size, right=column.right)
+            for (_, column), size in zip(shown, self._widths(cells, wide), strict=True)
         )
 
     def line(self, at: int, cells: int, *, wide: bool = True) -> tuple[Piece, ...]:
@@ -74,7 +74,7 @@ class PlanTable(msgspec.Struct, frozen=True):
 
     def lines(self, cells: int) -> list[str]:
         """All of it as text, for the command line."""
-        rows = ("".join(piece.text for piece in self.line(at, cells)).rstrip() for at in range(len(self.rows)))
+        rows = ("".join(piece.text for piece in self.line(index, cells)).rstrip() for index in range(len(self.rows)))
         return [self.head(cells).rstrip(), *rows]
 
     @property
@@ -82,23 +82,25 @@ class PlanTable(msgspec.Struct, frozen=True):
         return "".join(piece.text for piece in self.sentence)
 
     def _shown(self, wide: bool) -> list[tuple[int, PlanColumn]]:
-        return [(place, one) for place, one in enumerate(self.columns) if wide or not one.is_wide]
+        return [(place, column) for place, column in enumerate(self.columns) if wide or not column.is_wide]
 
     def _widths(self, cells: int, wide: bool) -> list[int]:
         """The first column gives way before any other; one that would be cut gets the cells that no other needs."""
-        shown = [one for _, one in self._shown(wide)]
-        used = sum(one.cells for one in shown) + len(GAP) * (len(shown) - 1)
+        shown = [column for _, column in self._shown(wide)]
+        used = sum(column.cells for column in shown) + len(GAP) * (len(shown) - 1)
         free = max(4, cells - used)
-        sizes = [one.cells or free for one in shown]
+        sizes = [column.cells or free for column in shown]
         if used > cells:
             sizes[0] = max(8, sizes[0] - (used - cells))
-        needs = [max(map(len, (one.title, *(row[at].text for row in self.rows)))) for at, one in self._shown(wide)]
+        needs = [
+            max(map(len, (column.title, *(row[at].text for row in self.rows)))) for at, column in self._shown(wide)
+        ]
         if all(need <= size for need, size in zip(needs, sizes, strict=True)):
             return sizes
         sizes = [min(need, size) for need, size in zip(needs, sizes, strict=True)]
-        for at, need in enumerate(needs):
+        for index, need in enumerate(needs):
             spare = max(0, cells - sum(sizes) - len(GAP) * (len(shown) - 1))
-            sizes[at] += min(need - sizes[at], spare)
+            sizes[index] += min(need - sizes[index], spare)
         return sizes
 
 
@@ -121,7 +123,11 @@ def _plain_table(steps: Sequence[PlanStep]) -> PlanTable:
     rows: tuple[tuple[Piece, ...], ...] = tuple(
         (
             Piece(_name(step.target, steps)),
-            Piece(", ".join(one for one in step.changes if one not in common) if alike else step.forecast_and_progress),
+            Piece(
+                ", ".join(change for change in step.changes if change not in common)
+                if alike
+                else step.forecast_and_progress
+            ),
         )
         for step in steps
     )
@@ -132,8 +138,8 @@ def _plain_table(steps: Sequence[PlanStep]) -> PlanTable:
     )
     if all(not row[1].text for row in rows):
         columns, rows = columns[:1], tuple(row[:1] for row in rows)
-    said = next(iter(forecasts)) if alike else ""
-    return PlanTable((Piece(f"Each: {said}"),) if said else (), columns, rows)
+    text = next(iter(forecasts)) if alike else ""
+    return PlanTable((Piece(f"Each: {text}"),) if text else (), columns, rows)
 
 
 def common_changes(steps: Sequence[PlanStep]) -> tuple[str, ...]:
@@ -193,8 +199,8 @@ def _pause_table(pauses: Sequence[tuple[PlanStep, PauseEffect]], now: datetime, 
         )
         for step, effect in ordered
     )
-    said = (*_pause_sentence([effect for _, effect in pauses], now), *_others(pauses))
-    return PlanTable(said, _CHANGE if changes else _PAUSE, rows, "running, then most misses")
+    pieces = (*_pause_sentence([effect for _, effect in pauses], now), *_others(pauses))
+    return PlanTable(pieces, _CHANGE if changes else _PAUSE, rows, "running, then most misses")
 
 
 def _end_was(effect: PauseEffect, now: datetime) -> Piece:
@@ -220,7 +226,7 @@ def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piec
     )
     open_end = "No end given: " if last.is_open else ""
     unfinished = [effect.unfinished for effect in effects if effect.unfinished is not None]
-    running = sum(one.phase not in WAITING for one in unfinished)
+    running = sum(backup.phase not in WAITING for backup in unfinished)
     changed = sum(effect.is_change for effect in effects)
     who, whose = ("1 is", "its") if changed == 1 else (f"{changed} are", "their")
     both = f"{who} paused already: only {whose} reason and end change. "
@@ -265,8 +271,8 @@ def _running(run: Backup, data: DataProgress, line: QueueLine, now: datetime) ->
         behind = f", {humanize.ordinal(place)}" if place else ""
         return Piece(f"{StatusGlyph.WAITING.value} waits{behind}", Tone.WAITING)
     at = end_words(item.expected_end if item is not None else None, now, now.tzinfo or UTC)
-    told = [progress_text(run, data), f"ends {at}" if at else ""]
-    return Piece(f"{StatusGlyph.RUNNING.value} {', '.join(filter(None, told)) or 'running'}", Tone.RUNNING)
+    lines = [progress_text(run, data), f"ends {at}" if at else ""]
+    return Piece(f"{StatusGlyph.RUNNING.value} {', '.join(filter(None, lines)) or 'running'}", Tone.RUNNING)
 
 
 def _copy_by_then(effect: PauseEffect) -> Piece:
@@ -290,10 +296,10 @@ def _coarse(length: timedelta) -> str:
 
 def _first_missed(effect: PauseEffect, now: datetime) -> str:
     """`03:27` today, else with the day; a run that is due is lost only now, where no pause has lost it already."""
-    at = effect.first_missed
-    if at is None:
+    moment = effect.first_missed
+    if moment is None:
         return ""
-    return "due now" if at <= now and not effect.is_change else _clock(at, now)
+    return "due now" if moment <= now and not effect.is_change else _clock(moment, now)
 
 
 def _clock(at: datetime, now: datetime) -> str:
@@ -387,9 +393,9 @@ def paused_sentence(facts: ScheduleFacts) -> tuple[Piece, ...]:
     effect = unpause_effect(facts, Choice.DO_NOT_SKIP)
     missed = effect.forecast.missed
     since = f" since {humanize.minute(effect.due_since, facts.now)}" if effect.due_since is not None else ""
-    told = f"; {humanize.count(missed, 'run')} missed{since}." if missed else "; no run missed."
+    text = f"; {humanize.count(missed, 'run')} missed{since}." if missed else "; no run missed."
     who = f" {pause.who}" if pause.who else ""
-    return Piece("‖ ", Tone.PAUSED), Piece(f"Paused{length}{who}{why}{until}{told}")
+    return Piece("‖ ", Tone.PAUSED), Piece(f"Paused{length}{who}{why}{until}{text}")
 
 
 def offered_choices(schedules: Sequence[ScheduleFacts]) -> tuple[Choice, ...]:
@@ -435,18 +441,18 @@ def choice_axis(
     for cell, label in hours:
         if cell + 1 + len(label) <= axis.cells:
             head = f"{head:<{cell + 1}}{label}"
-    found: list[tuple[Piece, ...]] = [(Piece(" " * before), Piece("now", Tone.BRIGHT), Piece(head[3:], Tone.DIM))]
+    pieces: list[tuple[Piece, ...]] = [(Piece(" " * before), Piece("now", Tone.BRIGHT), Piece(head[3:], Tone.DIM))]
     for label, stretches in zip(labels, drawn, strict=True):
         signs = [Piece(" ")] * axis.cells
         for cell, _ in hours:
             signs[cell] = Piece("┊", Tone.FAINT)
-        for one in stretches:
-            first = max(0, axis.cell_of(one.start))
-            for cell in range(first, max(first + 1, axis.cell_of(one.end))):
-                signs[cell] = one.sign
+        for stretch in stretches:
+            first = max(0, axis.cell_of(stretch.start))
+            for cell in range(first, max(first + 1, axis.cell_of(stretch.end))):
+                signs[cell] = stretch.sign
         name = pad(cut_end(clean(label), _CHOICE[0].cells), _CHOICE[0].cells)
-        found.append((Piece(f"{GAP}{name}{GAP}"), Piece("│", Tone.BRIGHT), *signs))
-    return found
+        pieces.append((Piece(f"{GAP}{name}{GAP}"), Piece("│", Tone.BRIGHT), *signs))
+    return pieces
 
 
 class _Stretch(msgspec.Struct, frozen=True):
@@ -459,22 +465,22 @@ class _Stretch(msgspec.Struct, frozen=True):
 
 def _stretches(effect: UnpauseEffect, made: QueueItem | None, now: datetime, usual: timedelta) -> list[_Stretch]:
     """Nothing of a Velero that is silent or whose storage hangs: when it goes on is not known."""
-    forecast, found = effect.forecast, []
+    forecast, stretches = effect.forecast, []
     if forecast.silence or forecast.creates_only:
         return []
     lost = Piece("×", Tone.BAD)
     if forecast.at_once and forecast.refusal:
-        found.append(_Stretch(now, now, lost))
+        stretches.append(_Stretch(now, now, lost))
     elif made is not None and made.expected_start is not None:
         start = max(now, made.expected_start)
         if not made.starts_at_once(now):
-            found.append(_Stretch(now, start, Piece("░", Tone.WAITING)))
-        found.append(_Stretch(start, made.expected_end or start, Piece("▆", Tone.RUNNING)))
+            stretches.append(_Stretch(now, start, Piece("░", Tone.WAITING)))
+        stretches.append(_Stretch(start, made.expected_end or start, Piece("▆", Tone.RUNNING)))
     following = forecast.starts or forecast.next_run
     if following is not None and following > now:
         sign = lost if forecast.refusal else Piece("▆", Tone.DIM)
-        found.append(_Stretch(following, following + (timedelta() if forecast.refusal else usual), sign))
-    return found
+        stretches.append(_Stretch(following, following + (timedelta() if forecast.refusal else usual), sign))
+    return stretches
 
 
 def _effects(
@@ -546,7 +552,7 @@ def written(changes: Iterable[str]) -> str:
     marks = [one for one in held if one.startswith(_OWN_MARKS)]
     if len(marks) < 2:
         return ", ".join(held)
-    removed = sum(" removed (was " in one for one in marks)
+    removed = sum(" removed (was " in mark for mark in marks)
     rest = ", ".join(one for one in held if one not in marks)
     parts = [
         f"{len(marks) - removed} annotations" if len(marks) > removed else "",

@@ -206,7 +206,7 @@ class TableModel(ABC):
                 self._lasting.clear()
             lasting = tuple([_cell(column, entry, render) if column.lasts else None for column in columns])
             held = self._lasting[id(entry)] = (entry, lasting)
-        return [known or _cell(column, entry, render) for known, column in zip(held[1], columns, strict=True)]
+        return [cell or _cell(column, entry, render) for cell, column in zip(held[1], columns, strict=True)]
 
     def _told(self, key: ObjectRef) -> tuple[Cell, ...]:
         """The context, where there are several."""
@@ -218,8 +218,8 @@ class TableModel(ABC):
         problem = clean(entry.problem if ours else f"unreadable: {entry.problem}")
         known = {"namespace": entry.key.namespace, "name": entry.key.name}
         cells = [Cell(clean(known.get(column.name, "")), Tone.BAD) for column in self.view.columns]
-        named = [at for at, cell in enumerate(cells) if cell.text]
-        place = next((at for at in range(named[0], len(cells)) if not cells[at].text), None) if named else None
+        named = [index for index, cell in enumerate(cells) if cell.text]
+        place = next((index for index in range(named[0], len(cells)) if not cells[index].text), None) if named else None
         if place is None:
             cells[0] = Cell(f"{clean(entry.key.name)}: {problem}", Tone.BAD)
         else:
@@ -403,7 +403,7 @@ class StoreTableModel(TableModel):
     def _section_row(self, key: ObjectRef, head: SectionHeader) -> SectionRow:
         """With the cluster and the namespace where there are several servers."""
         context, namespace, title = head.section
-        rows = (self.table.get(one) for one in head.keys)
+        rows = (self.table.get(ref) for ref in head.keys)
         entries = [entry for entry in rows if entry is not None and not isinstance(entry, UnreadableRow)]
         try:
             words = self.view.section_words(title, entries, self.state.render_context(context)) if entries else ""
@@ -418,7 +418,7 @@ class StoreTableModel(TableModel):
     @property
     def _is_one_server(self) -> bool:
         places = (self.state.store.snapshot(context).velero_namespaces for context in self.state.contexts)
-        return all(len(found) <= 1 for found in places)
+        return all(len(place) <= 1 for place in places)
 
     def below(self) -> Sequence[Row]:
         """Looked for once a second, and nowhere where a person has narrowed the rows."""

@@ -71,8 +71,8 @@ def undone_entry(undone: UndoneChange) -> JournalEntry:
         namespace=target.namespace,
         name=target.name,
         method="PATCH" if undone.fields else "POST",
-        before={".".join(one.path): one.written for one in undone.fields},
-        patch={".".join(one.path): one.before for one in undone.fields},
+        before={".".join(field.path): field.written for field in undone.fields},
+        patch={".".join(field.path): field.before for field in undone.fields},
         result=f"{undone.brief}; foretop only saw it",
         id=secrets.token_hex(8),
     )
@@ -87,7 +87,7 @@ class _UndoWatch:
         self._step = step
         self._version = result.made.resource_version
         self.fields = written_fields(step.write.body, step.write.before) if step.write.method == "PATCH" else ()
-        self._applied = {one.path for one in self.fields if has_written(one, answer)}
+        self._applied = {field.path for field in self.fields if has_written(field, answer)}
         # By the server's clock where it tells: what was put back is told by that too.
         stored = last_writer(answer, self.fields[0].path)[1] if self.fields else None
         self._written_at = stored or self._now
@@ -103,14 +103,14 @@ class _UndoWatch:
         if self._step.write.method == "DELETE":
             return await self._created_again() if held.metadata.uid != self._step.uid else None
         shown = as_json(held)
-        self._applied |= {one.path for one in self.fields if has_written(one, shown)}
+        self._applied |= {field.path for field in self.fields if has_written(field, shown)}
         if not put_back(self._seen, shown) or is_earlier(held.metadata.resource_version, self._version):
             return None
         return await self._put_back()
 
     @property
     def _seen(self) -> list[WrittenField]:
-        return [one for one in self.fields if one.path in self._applied]
+        return [field for field in self.fields if field.path in self._applied]
 
     async def _put_back(self) -> UndoneChange | None:
         """By the object as the server has it: the store knows not every field."""

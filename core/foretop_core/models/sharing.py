@@ -75,8 +75,8 @@ def _plan(kind: type[msgspec.Struct]) -> tuple[tuple[str, ...], tuple[str, ...]]
     """The fields with words, and those with further structs that have any."""
     described = msgspec.inspect.type_info(kind)
     assert isinstance(described, msgspec.inspect.StructType)
-    words = [one.name for one in described.fields if one.name in _WORDS and _is_text(one.type)]
-    structs = [one.name for one in described.fields if _has_words(one.type)]
+    words = [field.name for field in described.fields if field.name in _WORDS and _is_text(field.type)]
+    structs = [field.name for field in described.fields if _has_words(field.type)]
     return tuple(words), tuple(structs)
 
 

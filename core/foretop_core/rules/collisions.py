@@ -35,7 +35,9 @@ class Meeting(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def schedules(self) -> tuple[Schedule, ...]:
-        return tuple(sorted((one for found in self.by_expression.values() for one in found), key=lambda one: one.name))
+        return tuple(
+            sorted((schedule for found in self.by_expression.values() for schedule in found), key=lambda one: one.name)
+        )
 
 
 def meetings(snapshot: ClusterSnapshot, namespace: str, since: datetime, least: int = 2) -> list[Meeting]:
@@ -48,7 +50,7 @@ def meetings(snapshot: ClusterSnapshot, namespace: str, since: datetime, least: 
     for schedule, parsed in _starting(snapshot, namespace):
         if parsed.every is None:
             by_expression[parsed].append(schedule)
-    entries = [(parsed, tuple(found)) for parsed, found in by_expression.items()]
+    entries = [(parsed, tuple(schedules)) for parsed, schedules in by_expression.items()]
     start = since.astimezone(UTC).replace(second=0, microsecond=0)
     start += _MINUTE if start < since else timedelta()
     due: defaultdict[int, list[int]] = defaultdict(list)
@@ -59,8 +61,8 @@ def meetings(snapshot: ClusterSnapshot, namespace: str, since: datetime, least: 
     for minute in sorted(due):
         together[tuple(due[minute])].append(start + minute * _MINUTE)
     return [
-        Meeting(tuple(at), dict(entries[place] for place in places))
-        for places, at in together.items()
+        Meeting(tuple(moments), dict(entries[place] for place in places))
+        for places, moments in together.items()
         if sum(len(entries[place][1]) for place in places) >= least
     ]
 
@@ -113,7 +115,7 @@ def collisions(
     """
     midnight = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     crowds = [
-        Collision(meeting, next((at for at in meeting.minutes if at >= now), None))
+        Collision(meeting, next((moment for moment in meeting.minutes if moment >= now), None))
         for meeting in meetings(snapshot, namespace, midnight, slots + 1)
     ]
     fullest = sorted(
@@ -121,7 +123,7 @@ def collisions(
     )
     found: list[Collision] = []
     for crowd in (*sorted(crowds, key=_soonest)[:1], *fullest):
-        if len(found) < most and not any(known.covers(crowd) for known in found):
+        if len(found) < most and not any(collision.covers(crowd) for collision in found):
             following = crowd.following or next_together(crowd.meeting.by_expression, now)
             found.append(Collision(crowd.meeting, following))
     return tuple(sorted(found, key=_soonest))
@@ -133,12 +135,12 @@ def _soonest(one: Collision) -> tuple[datetime, int]:
 
 def next_together(expressions: Iterable[CronSchedule], now: datetime) -> datetime | None:
     """The first moment from now on at which all of them are due: whoever is behind leaps to the latest."""
-    everyone, at = list(expressions), now.astimezone(UTC)
+    everyone, moment = list(expressions), now.astimezone(UTC)
     for _ in range(_LEAPS):
-        runs = [run for parsed in everyone if (run := parsed.next(at - _TICK)) is not None]
+        runs = [run for parsed in everyone if (run := parsed.next(moment - _TICK)) is not None]
         if len(runs) < len(everyone):
             return None
         if min(runs) == max(runs):
             return max(runs).astimezone(UTC)
-        at = max(runs).astimezone(UTC)
+        moment = max(runs).astimezone(UTC)
     return None

@@ -90,7 +90,7 @@ def signs_in(item: Resource) -> Iterator[LifeSign]:
             moments = ((item.status.processed_timestamp, "was answered"),)
         case _:
             pass
-    return (LifeSign(at, type(item).__name__, item.name, did) for at, did in moments if at is not None)
+    return (LifeSign(moment, type(item).__name__, item.name, did) for moment, did in moments if moment is not None)
 
 
 class Heartbeat(msgspec.Struct, frozen=True):
@@ -253,7 +253,7 @@ def beat_second(
     """
     signs = [sign for location in locations if _period(location) is not None for sign in _signs(location, off_beat)]
     runs, planned = tuple(backups), tuple(schedules)
-    looks = [_Evidence(at, _RUN) for at in _looks(planned, _recent(runs))]
+    looks = [_Evidence(look, _RUN) for look in _looks(planned, _recent(runs))]
     return _beat([*signs, *looks], max((at for at in (last_start(runs), started) if at), default=None))
 
 

@@ -34,7 +34,7 @@ _LEVELS = {
 def log_level(line: str) -> LogLevel:
     """logrus (`level=error`), JSON (`"level":"error"`), klog (`E1115 10:04:31`) and a Go panic; else OTHER."""
     start = line[:_SEARCHED]
-    found = _KEYED.search(start) or _KLOG.match(start)
-    if found is not None:
-        return _LEVELS.get(found[1].lower(), LogLevel.OTHER)
+    match = _KEYED.search(start) or _KLOG.match(start)
+    if match is not None:
+        return _LEVELS.get(match[1].lower(), LogLevel.OTHER)
     return LogLevel.ERROR if start.startswith(("panic: ", "fatal error: ")) else LogLevel.OTHER

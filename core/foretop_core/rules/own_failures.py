@@ -64,9 +64,9 @@ def failure_line(problem: BaseException) -> str:
 def failing_object(way: TracebackType | None) -> Resource | None:
     """The object that a rule was looking at when it failed: the first one in the outermost function that has one."""
     while way is not None:
-        found = next((value for value in way.tb_frame.f_locals.values() if isinstance(value, Resource)), None)
-        if found is not None:
-            return found
+        resource = next((value for value in way.tb_frame.f_locals.values() if isinstance(value, Resource)), None)
+        if resource is not None:
+            return resource
         way = way.tb_next
     return None
 

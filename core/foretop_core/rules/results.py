@@ -149,12 +149,12 @@ def _of_backup(text: str) -> Problem | None:
 
 def _of_restore(text: str) -> Problem | None:
     """`error restoring pods/ns/x: why`, and `could not restore, ConfigMap "x" already exists. …`."""
-    if (told := _ABOUT_AN_ITEM.fullmatch(text)) and "/" in told[2]:
-        return _named(told[2], f"{told[1]}: {told[3]}")
-    if (told := _NOT_READY.fullmatch(text)) and "/" in told[2]:
-        return _named(told[2], f"{told[1]} it {told[3]}")
-    if told := _IS_THERE.fullmatch(text):
-        return Problem(told[2], told[3] or told[4], f"{told[1]} {told[5]}")
+    if (match := _ABOUT_AN_ITEM.fullmatch(text)) and "/" in match[2]:
+        return _named(match[2], f"{match[1]}: {match[3]}")
+    if (match := _NOT_READY.fullmatch(text)) and "/" in match[2]:
+        return _named(match[2], f"{match[1]} it {match[3]}")
+    if match := _IS_THERE.fullmatch(text):
+        return Problem(match[2], match[3] or match[4], f"{match[1]} {match[5]}")
     return None
 
 
@@ -176,12 +176,12 @@ class ResourceList(msgspec.Struct, frozen=True):
 
     @property
     def count(self) -> int:
-        return sum(len(one.names) for one in self.kinds)
+        return sum(len(kind.names) for kind in self.kinds)
 
     def lines(self) -> tuple[str, ...]:
         """In words, and then as `velero backup describe --details` lists them."""
         head = f"{humanize.count(self.count, 'object')} of {humanize.count(len(self.kinds), 'kind')}"
-        listed = [line for one in self.kinds for line in (f"{one.kind}:", *(f"  - {name}" for name in one.names))]
+        listed = [line for kind in self.kinds for line in (f"{kind.kind}:", *(f"  - {name}" for name in kind.names))]
         return head, *listed
 
 

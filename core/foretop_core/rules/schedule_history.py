@@ -52,7 +52,7 @@ def history(schedule: Schedule, labelled: Iterable[Backup]) -> tuple[Backup, ...
     before this schedule was made is not its history.
     """
     since = schedule.created or _LONG_AGO
-    found = [(at, run.metadata.name, run) for run in labelled if (at := submitted(run)) >= since]
+    found = [(moment, run.metadata.name, run) for run in labelled if (moment := submitted(run)) >= since]
     found.sort(key=_order, reverse=True)
     return tuple([run for _, _, run in found])
 

@@ -28,8 +28,8 @@ def estimate(at: datetime) -> Moment:
 
 def until_estimate(at: datetime, now: datetime) -> timedelta:
     """How long until the minute that `estimate` tells, in whole minutes; below two of them until the moment itself."""
-    left = estimate(at).at - now
-    return max(at - now, timedelta()) if left < 2 * _MINUTE else round(left / _MINUTE) * _MINUTE
+    length = estimate(at).at - now
+    return max(at - now, timedelta()) if length < 2 * _MINUTE else round(length / _MINUTE) * _MINUTE
 
 
 def about(at: datetime, now: datetime) -> Text:

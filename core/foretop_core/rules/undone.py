@@ -94,7 +94,7 @@ def has_written(field: WrittenField, held: Mapping[str, Any]) -> bool:
 
 def put_back(fields: Iterable[WrittenField], held: Mapping[str, Any]) -> tuple[WrittenField, ...]:
     """The fields that are again what they were before the write."""
-    return tuple(one for one in fields if _alike(value_at(held, one.path), one.before))
+    return tuple(field for field in fields if _alike(value_at(held, field.path), field.before))
 
 
 def last_writer(held: Mapping[str, Any], path: FieldPath) -> tuple[str, datetime | None]:
@@ -135,7 +135,7 @@ def undone_finding(undone: UndoneChange, owner: str) -> Finding:
         return _opposite_finding(undone)
     who = undone.by or "somebody"
     if undone.fields:
-        names = humanize.join([".".join(one.path) for one in undone.fields])
+        names = humanize.join([".".join(field.path) for field in undone.fields])
         lead = f"Your {undone.deed} did not hold: {who} set {names} back at "
         evidence = sentence(lead, undone.at, ". foretop wrote it at ", undone.written_at, ".")
     else:

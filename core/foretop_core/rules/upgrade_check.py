@@ -80,12 +80,12 @@ def _possible(verdict: DialectVerdict, to: Dialect) -> tuple[Dialect, ...]:
 def _changes(
     schedule: Schedule, verdict: DialectVerdict, possible: tuple[Dialect, ...], to: Dialect, now: datetime
 ) -> list[ScheduleUpgrade]:
-    found = []
+    upgrades = []
     for reading in readings(schedule.spec.schedule, possible):
         effect = upgrade_effect(schedule.spec.schedule, reading.dialect, to, now)
         if effect is not None:
-            found.append(ScheduleUpgrade(schedule, _release(verdict, reading.dialects), effect))
-    return found
+            upgrades.append(ScheduleUpgrade(schedule, _release(verdict, reading.dialects), effect))
+    return upgrades
 
 
 def _release(verdict: DialectVerdict, dialects: tuple[Dialect, ...]) -> str:

@@ -49,7 +49,11 @@ def server_container(deployment: Deployment) -> Container | None:
 def _started(deployment: Deployment) -> datetime | None:
     """When its pod was last replaced, or was ready again: made, rolled out or available since."""
     since = {"Available": "last_transition_time", "Progressing": "last_update_time"}
-    times = [getattr(one, since[one.type]) for one in deployment.status.conditions if one.type in since]
+    times = [
+        getattr(condition, since[condition.type])
+        for condition in deployment.status.conditions
+        if condition.type in since
+    ]
     return max((at for at in (deployment.created, *times) if at is not None), default=None)
 
 
@@ -81,10 +85,10 @@ def image_tag(image: str) -> str:
 
 def image_version(image: str) -> str:
     """The release in an image's tag; none where it is pinned by digest alone."""
-    found = _VERSION.match(image_tag(image))
-    return found.group(1) if found else ""
+    match = _VERSION.match(image_tag(image))
+    return match.group(1) if match else ""
 
 
 def _matched(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.fullmatch(text)
-    return found.group(1) if found else ""
+    match = pattern.fullmatch(text)
+    return match.group(1) if match else ""

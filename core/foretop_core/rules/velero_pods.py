@@ -122,19 +122,23 @@ def restarts(pod: Pod) -> int:
 
 def last_exit(pod: Pod) -> LastExit | None:
     """The exit of the container that ended last."""
-    found = [
+    exits = [
         LastExit(container.name, ended.reason, ended.exit_code, ended.finished_at, ended.message)
         for container in pod.status.container_statuses
         if (ended := container.state.terminated or container.last_state.terminated) is not None
     ]
-    return max(found, key=lambda one: one.at.timestamp() if one.at else 0.0, default=None)
+    return max(exits, key=lambda one: one.at.timestamp() if one.at else 0.0, default=None)
 
 
 def why_not_ready(pod: Pod) -> str:
     """The kubelet's reason; "" where it gives none."""
     waiting = (container.state.waiting for container in pod.status.container_statuses)
-    said = [one.message for one in waiting if one is not None and one.message]
-    return said[0] if said else pod.status.message
+    lines = [
+        container_waiting.message
+        for container_waiting in waiting
+        if container_waiting is not None and container_waiting.message
+    ]
+    return lines[0] if lines else pod.status.message
 
 
 def server_pod(pods: Iterable[Pod], namespace: str) -> Pod | None:
@@ -151,8 +155,8 @@ def server_pod(pods: Iterable[Pod], namespace: str) -> Pod | None:
 def server_started(pod: Pod) -> datetime | None:
     """When the server in its pod was last started; None while it does not run."""
     name = main_container(pod)
-    running = [one.state.running for one in pod.status.container_statuses if one.name == name]
-    return next((one.started_at for one in running if one is not None), None)
+    running = [status.state.running for status in pod.status.container_statuses if status.name == name]
+    return next((container_running.started_at for container_running in running if container_running is not None), None)
 
 
 def failing_server(pods: Iterable[Pod], namespace: str) -> Pod | None:
@@ -172,16 +176,16 @@ def crash_text(pod: Pod) -> Text:
     last: Text = ""
     if ended is not None:
         reason = f" ({ended.reason})" if ended.reason else ""
-        at = sentence(" at ", ended.at) if ended.at is not None else ""
-        last = sentence(f"; {ended.container} ended with exit code {ended.code}{reason}", at)
+        text = sentence(" at ", ended.at) if ended.at is not None else ""
+        last = sentence(f"; {ended.container} ended with exit code {ended.code}{reason}", text)
     return sentence(f"Pod {pod.name} is in {pod_state(pod)}{often}", last, ".")
 
 
 def last_words(pod: Pod) -> str:
     """The last line that a failing pod wrote, or the kubelet's reason; "" where neither says anything."""
     ended = last_exit(pod)
-    said = ended.message if ended is not None and ended.message.strip() else why_not_ready(pod)
-    return _last_line(said) if said.strip() else ""
+    text = ended.message if ended is not None and ended.message.strip() else why_not_ready(pod)
+    return _last_line(text) if text.strip() else ""
 
 
 def _last_line(text: str) -> str:

@@ -56,7 +56,7 @@ class BeatTracker:
 
     def off_beat(self, context: str) -> frozenset[datetime]:
         """The last syncs that did not come whole minutes after those before: of slow storage, or of a new server."""
-        return frozenset(at for key, at in self._off_beat.items() if key.context == context)
+        return frozenset(moment for key, moment in self._off_beat.items() if key.context == context)
 
     def note(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
         if not isinstance(after, BackupStorageLocation):
@@ -262,9 +262,9 @@ class ChangeHistory:
         for what in {**old, **new}:
             was, now = old.get(what, ""), new.get(what, "")
             if was != now:
-                seen = ObservedTransition(at, key, what[:_LONGEST], was[:_LONGEST], now[:_LONGEST])
-                self._all.append(seen)
-                self._keep(seen)
+                transition = ObservedTransition(at, key, what[:_LONGEST], was[:_LONGEST], now[:_LONGEST])
+                self._all.append(transition)
+                self._keep(transition)
 
     def _keep(self, seen: ObservedTransition) -> None:
         steps = self._of.setdefault(seen.key, [])
@@ -300,13 +300,13 @@ class ChangeHistory:
             self._progress.pop(key, None)
             return
         phase, done, total = amount
-        held = self._progress.get(key)
-        if held is None:
+        record = self._progress.get(key)
+        if record is None:
             self._progress[key] = ProgressRecord(phase, done, total, _ended(resource) or at)
-        elif (held.phase, held.done) != (phase, done):
+        elif (record.phase, record.done) != (phase, done):
             self._progress[key] = ProgressRecord(phase, done, total, at, seen_moving=True)
-        elif held.total != total:
-            self._progress[key] = ProgressRecord(phase, done, total, held.since, held.seen_moving)
+        elif record.total != total:
+            self._progress[key] = ProgressRecord(phase, done, total, record.since, record.seen_moving)
 
 
 def _tracked_values(resource: Resource) -> dict[str, str]:

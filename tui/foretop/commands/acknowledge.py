@@ -71,14 +71,14 @@ async def _acknowledge(
     names: tuple[str, ...],
     make_request: Callable[[str, datetime], AcknowledgeRequest],
 ) -> int:
-    async with open_session(replace(session_options, with_velero=True), WATCHED, write_options) as at:
-        chosen = select_findings(findings_in(at), names)
-        request = make_request(await at.introduce(), at.now)
+    async with open_session(replace(session_options, with_velero=True), WATCHED, write_options) as session:
+        chosen = select_findings(findings_in(session), names)
+        request = make_request(await session.introduce(), session.now)
 
         def planner(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
             return plan_acknowledge(snapshot, items, chosen, request, now)
 
-        return await at.run(planner, ())
+        return await session.run(planner, ())
 
 
 def findings_in(at: CommandSession) -> tuple[Finding, ...]:
@@ -124,14 +124,14 @@ def unacknowledge(names: tuple[str, ...], session_options: SessionOptions, write
 
 
 async def _unacknowledge(session_options: SessionOptions, write_options: WriteOptions, names: tuple[str, ...]) -> int:
-    async with open_session(replace(session_options, with_velero=True), WATCHED, write_options) as at:
-        chosen = select_findings(findings_in(at), names)
-        marked = with_acknowledgements(chosen, lambda _: at.snapshot, lambda _: at.now)
-        known = [finding for finding in marked if finding.acknowledged is not None]
-        if not known:
+    async with open_session(replace(session_options, with_velero=True), WATCHED, write_options) as session:
+        chosen = select_findings(findings_in(session), names)
+        marked = with_acknowledgements(chosen, lambda _: session.snapshot, lambda _: session.now)
+        findings = [finding for finding in marked if finding.acknowledged is not None]
+        if not findings:
             raise BadInput("None of these findings is acknowledged")
 
         def planner(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-            return plan_unacknowledge(snapshot, items, known, now)
+            return plan_unacknowledge(snapshot, items, findings, now)
 
-        return await at.run(planner, ())
+        return await session.run(planner, ())

@@ -70,9 +70,9 @@ def objects(source: str) -> Manifest:
 def snapshot_in(source: str, session_options: SessionOptions) -> tuple[ClusterSnapshot, Manifest]:
     """The cluster that a file describes, read as the release given does, and the objects as they stand there."""
     read = objects(source)
-    given = session_options.velero_versions or NONE_GIVEN
-    given.check(())
-    return assemble((item for _, item in read.objects), given_versions=given.of("")), read
+    versions = session_options.velero_versions or NONE_GIVEN
+    versions.check(())
+    return assemble((item for _, item in read.objects), given_versions=versions.of("")), read
 
 
 def _file(source: str) -> str:

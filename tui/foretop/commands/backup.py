@@ -104,8 +104,8 @@ def _longer(ttl: str) -> NewLifetime:
 def _lifetime(selection: ObjectSelection, ttl: str | None, until: str | None) -> dict[str, Any]:
     if (ttl is None) is (until is None):
         raise click.UsageError("give --ttl or --until")
-    wanted = NewLifetime(until=moment(until)) if until else _longer(ttl or "")
-    return {"selection": selection, "wanted": wanted}
+    lifetime = NewLifetime(until=moment(until)) if until else _longer(ttl or "")
+    return {"selection": selection, "wanted": lifetime}
 
 
 @verb_of(command, EXTEND_BACKUP)

@@ -116,17 +116,17 @@ def without_option(command: Callable[..., Any], name: str) -> None:
 
 def config_of(context: click.Context) -> ConfigFile:
     """The user's configuration, read once for a command line."""
-    found: ConfigFile | None = context.meta.get(_CONFIG)
-    if found is None:
-        found = context.meta[_CONFIG] = read_config(os.environ)
-    return found
+    file: ConfigFile | None = context.meta.get(_CONFIG)
+    if file is None:
+        file = context.meta[_CONFIG] = read_config(os.environ)
+    return file
 
 
 def session_options_of(context: click.Context) -> SessionOptions:
     """The options given so far; where there are none, those of the configuration file and the environment."""
-    found = context.find_object(SessionOptions)
-    if found is not None:
-        return found
+    options = context.find_object(SessionOptions)
+    if options is not None:
+        return options
     settings = config_of(context).settings
     return SessionOptions(
         ConnectionOptions(contexts=settings.expanded(settings.default_contexts)),
@@ -177,12 +177,12 @@ def _seconds(text: str | None) -> float | None:
     """As kubectl reads it: a duration, or a number of seconds; 0 leaves the limits as they are."""
     if not text:
         return None
-    found = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?", text)
+    match = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?", text)
     if text.isdigit():
         return float(text) or None
-    if found is None:
+    if match is None:
         raise click.UsageError(f"--request-timeout {text!r} is not a duration such as 10s, 2m or 1h")
-    hours, minutes, seconds = (float(part or 0) for part in found.groups())
+    hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return hours * 3600 + minutes * 60 + seconds or None
 
 
@@ -196,7 +196,11 @@ def _versions(texts: tuple[str, ...], before: GivenVersions | None) -> GivenVers
 
 
 def _configured_versions(settings: Settings) -> GivenVersions | None:
-    found = {name: one.velero_version for name, one in settings.contexts.items() if one.velero_version}
+    found = {
+        name: context_settings.velero_version
+        for name, context_settings in settings.contexts.items()
+        if context_settings.velero_version
+    }
     if settings.velero_version:
         found[""] = settings.velero_version
     if not found:

@@ -89,17 +89,17 @@ async def _fetch_more(session: Session, context: str, resource: Resource) -> lis
     client = session.clusters[context].client
     run = session.snapshot(context).velero_run(resource) if isinstance(resource, NonAdmin) else resource
     problems: list[ForetopError] = []
-    found: list[Resource] = []
+    resources: list[Resource] = []
     try:
         if isinstance(run, Backup | Restore):
-            found += await movements_of(client, run)
+            resources += await movements_of(client, run)
     except ApiError as problem:
         problems.append(ForetopError("Volumes are not shown", str(problem)))
     try:
-        found += await events_of(client, resource)
+        resources += await events_of(client, resource)
     except ApiError as problem:
         problems.append(ForetopError("Events are not shown", str(problem)))
-    session.store.fill(context, found, session.clock(context))
+    session.store.fill(context, resources, session.clock(context))
     return problems
 
 
@@ -111,11 +111,11 @@ async def _resources(
     try:
         if not isinstance(run, Backup | Restore):
             raise BadInput("--details lists the resources of a backup or restore", f"{resource.name} is neither")
-        found = await resources_of(ActionService(session, os.environ).executor(context), run)
+        resources = await resources_of(ActionService(session, os.environ).executor(context), run)
     except ForetopError as problem:
         missing.append(problem)
         return []
-    return [paragraph(""), paragraph("Resources", bold=True), *map(paragraph, found.lines())]
+    return [paragraph(""), paragraph("Resources", bold=True), *map(paragraph, resources.lines())]
 
 
 def _related(state: DashboardState, key: ObjectRef) -> list[Paragraph]:
@@ -124,9 +124,9 @@ def _related(state: DashboardState, key: ObjectRef) -> list[Paragraph]:
 
 
 def _findings(findings: Iterable[Finding], key: ObjectRef, now: datetime) -> list[Paragraph]:
-    mine = [found for found in findings if key in (found.subject, *found.related)]
-    said = [paragraph(line) for found in mine for line in _told(found, now)]
-    return [paragraph(""), paragraph("Findings", bold=True), *said] if said else []
+    mine = [finding for finding in findings if key in (finding.subject, *finding.related)]
+    paragraphs = [paragraph(line) for finding in mine for line in _told(finding, now)]
+    return [paragraph(""), paragraph("Findings", bold=True), *paragraphs] if paragraphs else []
 
 
 def _told(found: Finding, now: datetime) -> Iterator[str]:

@@ -76,13 +76,13 @@ async def _examine(session_options: SessionOptions, form: str) -> int:
     clock = SystemClock()
     named = NamespaceSelection(session_options.namespaces, session_options.velero_namespace, with_velero=True)
     connections = connect(session_options.connect, os.environ, clock, session_options.read_only)
-    given = session_options.velero_versions or NONE_GIVEN
-    given.check(connections.clients)
+    versions = session_options.velero_versions or NONE_GIVEN
+    versions.check(connections.clients)
     items: list[dict[str, Any]] = []
     verdicts: set[CheckStatus] = set()
     for context, client in connections.clients.items():
         try:
-            async for check in diagnose(client, clock, named, told_rights(), given.of(context)):
+            async for check in diagnose(client, clock, named, told_rights(), versions.of(context)):
                 verdicts.add(check.verdict)
                 items.append({"context": context, **_item(check)})
                 if form == "text":

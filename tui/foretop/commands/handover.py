@@ -44,7 +44,7 @@ async def _handover(
 ) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         _, bad = await wait_synced(session)
-        told = await handover_of(await judged_state(session), environ)
-        click.echo(handover_text(told, display_zone(zone_name, environ), markdown=markdown))
+        handover = await handover_of(await judged_state(session), environ)
+        click.echo(handover_text(handover, display_zone(zone_name, environ), markdown=markdown))
         warn(bad)
         return 1 if bad else 0

@@ -29,8 +29,8 @@ class OwnOptionsFirst(click.Command):
         self.write_options(ctx, formatter, of_all=True)
 
     def write_options(self, ctx: click.Context, formatter: click.HelpFormatter, *, of_all: bool) -> None:
-        params = [one for one in self.get_params(ctx) if isinstance(one, ConnectionOption) is of_all]
-        if rows := [row for one in params if (row := one.get_help_record(ctx)) is not None]:
+        params = [param for param in self.get_params(ctx) if isinstance(param, ConnectionOption) is of_all]
+        if rows := [row for param in params if (row := param.get_help_record(ctx)) is not None]:
             with formatter.section("Connection options" if of_all else "Options"):
                 formatter.write_dl(rows)
 

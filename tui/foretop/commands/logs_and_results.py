@@ -128,14 +128,14 @@ async def _show_results(at: CommandSession, item: Run | NonAdmin, trust: TlsTrus
     status = _status(at.snapshot, item)
     is_clean = not why_no_files(status.phase) and not status.errors and not status.warnings
     try:
-        found = None if is_clean else await results_of(at.executor, item, trust, _progress)
+        results = None if is_clean else await results_of(at.executor, item, trust, _progress)
     except (FileUnavailable, ActionRefused, DownloadFailed, Unreadable) as problem:
         warn([problem])
         return REFUSED
     if form != "text":
-        emit(results_item(at.context, item, status, found), form)
+        emit(results_item(at.context, item, status, results), form)
     else:
-        _print(item, status, found or Results())
+        _print(item, status, results or Results())
     return DONE
 
 
@@ -173,7 +173,9 @@ def results_item(context: str, item: Resource, status: RunStatus, results: Resul
     problems = None
     if results is not None:
         parts = (("error", results.errors), ("warning", results.warnings))
-        problems = [_problem(word, group, one) for word, part in parts for group in part for one in group.problems]
+        problems = [
+            _problem(word, group, problem) for word, part in parts for group in part for problem in group.problems
+        ]
     return {
         **identity(context, item),
         "phase": status.phase or None,

@@ -91,8 +91,8 @@ class Asked(msgspec.Struct, frozen=True):
     zone: tzinfo
 
     def runs(self, parsed: CronSchedule) -> list[datetime]:
-        found = runs_to_come(parsed, self.start.astimezone(self.zone))
-        return [run.astimezone(UTC) for run in islice(found, self.count)]
+        moments = runs_to_come(parsed, self.start.astimezone(self.zone))
+        return [run.astimezone(UTC) for run in islice(moments, self.count)]
 
 
 def _answer(text: str, found: tuple[Reading, ...], asked: Asked) -> dict[str, Any]:
@@ -110,11 +110,11 @@ def _answer(text: str, found: tuple[Reading, ...], asked: Asked) -> dict[str, An
 def _runs_and_meaning(parsed: CronSchedule | CronError, asked: Asked) -> dict[str, Any]:
     if isinstance(parsed, CronError):
         return {"runs": [], "description": "", "note": "", "error": str(parsed)}
-    found = asked.runs(parsed)
+    moments = asked.runs(parsed)
     return {
-        "runs": [rfc3339(run) for run in found],
+        "runs": [rfc3339(run) for run in moments],
         "description": parsed.describe(),
-        "note": _note(parsed, found),
+        "note": _note(parsed, moments),
     }
 
 
@@ -165,12 +165,12 @@ def _print_runs(title: str, reading: Reading, asked: Asked) -> None:
     parsed = reading.parsed
     assert isinstance(parsed, CronSchedule)
     shown_in = parsed.zone or asked.zone
-    found = asked.runs(parsed)
+    moments = asked.runs(parsed)
     say(f"{title}   {parsed.describe()}{reading.skipped_times} ({shown_in})")
-    for run in found:
+    for run in moments:
         there = "Z" if shown_in is UTC else f"   {run:%H:%M:%S}Z"
         say(f"  {run.astimezone(shown_in):%a %d %b %Y %H:%M:%S}{there}   in {humanize.duration(run - asked.start)}")
-    if note := _note(parsed, found):
+    if note := _note(parsed, moments):
         say(note)
 
 

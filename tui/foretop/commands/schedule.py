@@ -108,16 +108,16 @@ async def pause(
     held = of_batch(at.snapshot.schedules, batch) if batch and any(changes) and not selection.is_given else ()
     items = held or selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
     end = read_end(until, at.now) if until else None
-    wanted = items if selection.names or held else tuple(item for item in items if not item.spec.paused)
-    if not wanted:
+    schedules = items if selection.names or held else tuple(item for item in items if not item.spec.paused)
+    if not schedules:
         say_to(f"Nothing to do: all {len(items)} are already paused.", err=True)
         return DONE
-    again = frozenset(at.snapshot.ref(item) for item in wanted if item.spec.paused and any(changes))
+    again = frozenset(at.snapshot.ref(item) for item in schedules if item.spec.paused and any(changes))
     window = batch or f"{at.now:%Y%m%d%H%M%S}-{secrets.token_hex(2)}"
     gap = at.session.thresholds.gap
     request = PauseRequest(await at.introduce(), window, reason or "", end, gap, again, *changes)
-    code = await _run(at, chosen(plan_pause, request=request), wanted)
-    if code == DONE and not at.options.dry_run and len(again) < len(wanted):
+    code = await _run(at, chosen(plan_pause, request=request), schedules)
+    if code == DONE and not at.options.dry_run and len(again) < len(schedules):
         say_to(f"To resume exactly these: foretop schedule unpause --batch {window}", err=True)
     return code
 
@@ -147,11 +147,11 @@ async def unpause(at: CommandSession, selection: ObjectSelection, batch: str | N
             raise BadInput(f"Window {batch} has no paused schedule", "", "run foretop journal")
     else:
         items = selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
-    wanted = items if selection.names else tuple(item for item in items if item.spec.paused)
-    if not wanted:
+    schedules = items if selection.names else tuple(item for item in items if item.spec.paused)
+    if not schedules:
         say_to(f"Nothing to do: none of the {len(items)} is paused.", err=True)
         return DONE
-    return await at.run(chosen(plan_unpause, choice=choice), wanted)
+    return await at.run(chosen(plan_unpause, choice=choice), schedules)
 
 
 def _new_schedules(name: str | None, source: str | None, **given: Any) -> dict[str, Any]:
@@ -159,17 +159,17 @@ def _new_schedules(name: str | None, source: str | None, **given: Any) -> dict[s
         raise click.UsageError("give NAME and --schedule, or -f FILE")
     if name is not None and not given["cron"]:
         raise click.UsageError("--schedule is missing: give a cron expression")
-    wanted: list[NewSchedule] = []
+    schedules: list[NewSchedule] = []
     if source is not None:
         read = argument_values.objects(source)
-        wanted = [described_by(item, "") for item in read.of(SCHEDULE) if isinstance(item, Schedule)]
-        if not wanted:
+        schedules = [described_by(item, "") for item in read.of(SCHEDULE) if isinstance(item, Schedule)]
+        if not schedules:
             raise BadInput(f"{source} contains no Schedule")
     else:
-        wanted = [_from_flags(name or "", given)]
-    for request in wanted:
+        schedules = [_from_flags(name or "", given)]
+    for request in schedules:
         check_schedule(request)
-    return {"wanted": wanted}
+    return {"wanted": schedules}
 
 
 @verb_of(command, CREATE_SCHEDULE)
@@ -239,15 +239,15 @@ async def edit(at: CommandSession, name: str, editor: bool, texts: Mapping[str, 
     What is not given stays as it is. Existing backups do not change.
     """
     item = select_one(at.snapshot, SCHEDULE, at.snapshot.schedules, name)
-    wanted, draft = ScheduleEdit(patch_from(texts)), None
+    schedule_edit, draft = ScheduleEdit(patch_from(texts)), None
     if editor:
         edited = await _in_editor(at, item, patch_from(texts))
         if edited is None:
             say_to(_NOTHING.format(item.name), err=True)
             return DONE
-        wanted, draft = edited
+        schedule_edit, draft = edited
     try:
-        code = await _run(at, chosen(plan_edit_schedule, edit=wanted), [_held(at.snapshot, item)])
+        code = await _run(at, chosen(plan_edit_schedule, edit=schedule_edit), [_held(at.snapshot, item)])
     except (ForetopError, click.Abort) as problem:
         if draft is None:
             raise
@@ -289,7 +289,7 @@ async def _in_editor(at: CommandSession, item: Schedule, patch: Mapping[str, Any
 def _held(snapshot: ClusterSnapshot, item: Schedule) -> Schedule:
     """The schedule as it is now: an editor may have been open for long."""
     place = (item.namespace, item.name)
-    return next((one for one in snapshot.schedules if (one.namespace, one.name) == place), item)
+    return next((schedule for schedule in snapshot.schedules if (schedule.namespace, schedule.name) == place), item)
 
 
 add_plain_verbs(command, KINDS)

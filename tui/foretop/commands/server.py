@@ -29,14 +29,14 @@ def command() -> None:
 async def set_default(at: CommandSession, skip: str) -> int:
     """Set a flag of the Velero Deployment; Velero restarts, which kills what is running."""
     every = at.session.store.all(at.context, Deployment)
-    found = [item for item in every if server(item) is not None]
-    if not found:
+    deployments = [item for item in every if server(item) is not None]
+    if not deployments:
         raise ActionRefused(
             "Velero's Deployment cannot be seen",
             "it does not exist, or you are not allowed to see it",
             "use -n, or ask for access",
         )
-    if len(found) > 1:
-        places = ", ".join(item.namespace for item in found)
+    if len(deployments) > 1:
+        places = ", ".join(item.namespace for item in deployments)
         raise click.UsageError(f"there are several Velero servers, in {places}: choose one with -n")
-    return await at.run(chosen(plan_server_default, skip=skip.lower() == "true"), found)
+    return await at.run(chosen(plan_server_default, skip=skip.lower() == "true"), deployments)

@@ -63,8 +63,8 @@ class DisplayFlags(msgspec.Struct, frozen=True):
 
 def display_flags_of(context: click.Context) -> DisplayFlags:
     """The flags given so far."""
-    found: DisplayFlags = context.meta.get(__name__, DisplayFlags())
-    return found
+    flags: DisplayFlags = context.meta.get(__name__, DisplayFlags())
+    return flags
 
 
 def screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -111,8 +111,8 @@ def show_dashboard(
     from foretop.startup import detect_display, run_dashboard
 
     context = click.get_current_context(silent=True)
-    found = config_of(context) if context is not None else read_config(os.environ)
-    config = LiveConfig(found, os.environ, display_flags.settings)
+    file = config_of(context) if context is not None else read_config(os.environ)
+    config = LiveConfig(file, os.environ, display_flags.settings)
     display_options = detect_display(
         os.environ,
         ascii=display_flags.ascii_only,

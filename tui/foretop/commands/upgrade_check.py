@@ -62,7 +62,7 @@ def report_upgrades(
 ) -> int:
     """Prints what changes on some clusters, and answers with the exit code."""
     to, dialect = target(release)
-    servers = [server for snapshot, at in snapshots for server in server_upgrades(snapshot, dialect, at)]
+    servers = [server for snapshot, moment in snapshots for server in server_upgrades(snapshot, dialect, moment)]
     unseen = [gap for snapshot, _ in snapshots for gap in snapshot.unseen if gap.kind in NEEDED]
     warn(lost)
     _say_what_is_open(servers, form)

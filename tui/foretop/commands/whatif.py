@@ -98,14 +98,14 @@ def command(
         changes.append(Stopped(read_window(stopped, zone)))
 
     def judge(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> int:
-        found = what_if(snapshot, namespace, now, changes, timedelta(hours=hours))
+        comparison = what_if(snapshot, namespace, now, changes, timedelta(hours=hours))
         if form == "text":
-            _say(found)
+            _say(comparison)
         else:
-            emit(_comparison(found, now), form)
+            emit(_comparison(comparison, now), form)
         # A pause that was asked for is not missed.
-        asked = {Missing.PAUSED} if set(found.after.night.paused) <= set(pauses) else set()
-        return night_exit_code(found.after, without=without | asked)
+        asked = {Missing.PAUSED} if set(comparison.after.night.paused) <= set(pauses) else set()
+        return night_exit_code(comparison.after, without=without | asked)
 
     return _of_one_server(session_options, source, at, judge)
 
@@ -114,7 +114,7 @@ def _comparison(found: NightComparison, now: datetime) -> dict[str, Any]:
     return {
         "before": _night_item(found.before),
         "after": _night_item(found.after),
-        "differences": [render(one, now) for one in found.differences],
+        "differences": [render(text, now) for text in found.differences],
     }
 
 
@@ -150,10 +150,10 @@ def _namespace(snapshot: ClusterSnapshot, wanted: str) -> str:
 def _say(comparison: NightComparison) -> None:
     """The two nights in words, and the difference."""
     before, after = comparison.before, comparison.after
-    for head, one in (("As it is:", before), ("After the change:", after)):
+    for head, outlook in (("As it is:", before), ("After the change:", after)):
         say(head)
-        for line in words(one):
-            say(f"  {render(line, one.night.now)}")
+        for line in words(outlook):
+            say(f"  {render(line, outlook.night.now)}")
         say()
     say("The difference:")
     for line in comparison.differences or (NO_DIFFERENCE,):

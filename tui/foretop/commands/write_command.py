@@ -118,9 +118,9 @@ class CommandSession(msgspec.Struct):
         well = True
         if self.waits and (probe := follow or plan.record.follow) is not None:
             # As they were before anything was sent: what was there already does not count.
-            held = {before.ref(item): item for item in asked if isinstance(item, Resource)}
+            resources = {before.ref(item): item for item in asked if isinstance(item, Resource)}
             probes = (
-                (result.step, probe(before, held.get(result.step.target), result.step, plan.at)) for result in done
+                (result.step, probe(before, resources.get(result.step.target), result.step, plan.at)) for result in done
             )
             within = None if to_the_end or plan.record.to_the_end else PICKED_UP_WITHIN
             well = await _follow(self, probes, within, reporter)
@@ -135,7 +135,7 @@ class WriteCommand(OwnOptionsFirst):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         until = args.index("--") if "--" in args else len(args)
-        spelled = [f"{_DRY}=client" if arg == _DRY and at < until else arg for at, arg in enumerate(args)]
+        spelled = [f"{_DRY}=client" if arg == _DRY and index < until else arg for index, arg in enumerate(args)]
         return super().parse_args(ctx, spelled)
 
 
@@ -256,8 +256,8 @@ def in_session(
         async def run(
             session_options: SessionOptions, write_options: WriteOptions, waits: bool, given: dict[str, Any]
         ) -> int:
-            async with open_session(session_options, kinds, write_options, waits) as at:
-                return await function(at, **given)
+            async with open_session(session_options, kinds, write_options, waits) as session:
+                return await function(session, **given)
 
         def command(*, session_options: SessionOptions, write_options: WriteOptions = _PLAIN, **given: Any) -> int:
             waits = "wait" in given and wants_to_wait(given.pop("wait"))

@@ -63,9 +63,12 @@ class FindingsDialog(ActionDialog):
     def more(self) -> list[Paragraph]:
         """The sentences of the first few findings."""
         findings = self.findings
-        said = [subject_and_what(one, render(one.what, self._state.clock(one.context))) for one in findings[:_FEW]]
+        lines = [
+            subject_and_what(finding, render(finding.what, self._state.clock(finding.context)))
+            for finding in findings[:_FEW]
+        ]
         more = [f"and {len(findings) - _FEW} more"] if len(findings) > _FEW else []
-        return [paragraph(text, label=" " if at else "Finding") for at, text in enumerate((*said, *more))]
+        return [paragraph(text, label=" " if index else "Finding") for index, text in enumerate((*lines, *more))]
 
     def make_plan(self) -> TrackedPlan:
         """The plans of all clusters together; what is written is not the object that a finding is about."""

@@ -210,13 +210,17 @@ class ActionDialog(DialogFrame):
     @property
     def _production(self) -> tuple[str, ...]:
         """The names that are asked for as in production."""
-        return tuple(dict.fromkeys(one.name for one in self._protections if one.name))
+        return tuple(dict.fromkeys(protection.name for protection in self._protections if protection.name))
 
     @property
     def _production_word(self) -> str:
         if not self._production:
             return ""
-        return "as in production" if all(one.in_doubt for one in self._protections if one.name) else "production"
+        return (
+            "as in production"
+            if all(protection.in_doubt for protection in self._protections if protection.name)
+            else "production"
+        )
 
     @property
     def confirmed_service(self) -> ActionService:
@@ -421,9 +425,9 @@ class ActionDialog(DialogFrame):
         """Why it is read-only, and why a name is to be typed that is not asked for by the name of the context."""
         if self.is_read_only:
             yield from (f"Read-only, nothing is sent: {one.read_only}" for one in self._protections if one.read_only)
-        for one in self._protections:
-            if one.production and one.production != f"{one.name} is marked production":
-                yield f"{'As in production' if one.in_doubt else 'Production'}: {one.production}"
+        for protection in self._protections:
+            if protection.production and protection.production != f"{protection.name} is marked production":
+                yield f"{'As in production' if protection.in_doubt else 'Production'}: {protection.production}"
 
     def reports(self) -> list[plan_text.StepReport]:
         """The reports as they are now: what somebody put back is not done any more."""
@@ -512,9 +516,9 @@ class ActionDialog(DialogFrame):
     def _wrong_field(self) -> Prompt | None:
         """The field with the words that the error quotes, before one that has them among others."""
         quoted = _QUOTED.findall(self.problem)
-        fields = [one for one in self._stops() if isinstance(one, Prompt)]
-        whole = (one for one in fields if one.value.strip() in quoted)
-        among = (one for one in fields if any(words in one.value for words in quoted))
+        fields = [stop for stop in self._stops() if isinstance(stop, Prompt)]
+        whole = (field for field in fields if field.value.strip() in quoted)
+        among = (field for field in fields if any(words in field.value for words in quoted))
         return next(iter((*whole, *among)), None)
 
     def press_again(self) -> None:
@@ -552,7 +556,7 @@ class ActionDialog(DialogFrame):
     def _settle(self, plan_run: PlanRun) -> None:
         """All was tried: tell it, or ask again where it came to something else than was agreed to."""
         results = [told.result for told in plan_run.told]
-        if any(one.outcome is not Outcome.DONE for one in results):
+        if any(result.outcome is not Outcome.DONE for result in results):
             self.app.notify(plan_text.summary(plan_run.told, plan_run.problem), severity="warning")
         if not results:
             self._ask_again(self.keys, [])
@@ -568,7 +572,7 @@ class ActionDialog(DialogFrame):
 
     def _ask_again(self, keys: tuple[ObjectRef, ...], results: list[Result]) -> None:
         """With what has changed, and with nothing agreed to."""
-        self._news = [line for one in results for line in plan_text.asked_again(one)]
+        self._news = [line for result in results for line in plan_text.asked_again(result)]
         self.targets = replace(self.targets, keys=keys, hidden=0, skipped=())
         self.dialog_state = DialogState.ASKING
         self._asked_rights = False

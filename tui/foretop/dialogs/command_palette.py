@@ -76,9 +76,9 @@ class CommandPalette(SearchModal[str]):
         if wants is not None:
             self.dismiss(f"{wants.command} {word.strip()}")
             return
-        at = self.query_one(PlainOptionList).highlighted
-        if at is not None and at < len(self._found):
-            self._choose(self._found[at])
+        index = self.query_one(PlainOptionList).highlighted
+        if index is not None and index < len(self._found):
+            self._choose(self._found[index])
         elif typed:
             self.dismiss(f"unknown {typed}")
 
@@ -121,17 +121,20 @@ def _meant(entries: Sequence[PaletteEntry], wanted: str) -> list[PaletteEntry]:
     named = [entry for entry in entries if any(name.strip() == wanted for name in entry.names)]
     begun = _beginning(entries, wanted)
     pages = [entry for entry in begun if entry.command.startswith("go ")]
-    return named or next((one for one in (begun, pages) if len(one) == 1), [])
+    return named or next((palette_entries for palette_entries in (begun, pages) if len(palette_entries) == 1), [])
 
 
 def unknown_command(entries: Sequence[PaletteEntry], text: str) -> str:
     """One line about a text that is no command, with those that are nearest."""
     wanted = text.strip().lower()
-    begun = [next(name for name in one.names if name.startswith(wanted)) for one in _beginning(entries, wanted)]
+    begun = [
+        next(name for name in palette_entry.names if name.startswith(wanted))
+        for palette_entry in _beginning(entries, wanted)
+    ]
     close = f"; did you mean {' or '.join(begun[:_NEAREST])}?" if begun else ""
     close = close or nearest(wanted, (name.strip() for entry in entries for name in entry.names))
-    if not close and (found := matching(entries, wanted)):
-        close = f"; did you mean {found[0].names[0].strip()}?"
+    if not close and (palette_entries := matching(entries, wanted)):
+        close = f"; did you mean {palette_entries[0].names[0].strip()}?"
     return f"Unknown command {text!r}{close}"
 
 
@@ -152,8 +155,8 @@ def _line(entry: PaletteEntry, cells: int) -> Text:
 
 def _names(entry: PaletteEntry) -> str:
     """As many of its names as there is room for, the first one in any case."""
-    said, *others = (name.strip() for name in entry.names)
+    text, *others = (name.strip() for name in entry.names)
     for name in others:
-        if width(said) + 1 + width(name) < _NAME:
-            said = f"{said} {name}"
-    return cut_end(said, _NAME - 1)
+        if width(text) + 1 + width(name) < _NAME:
+            text = f"{text} {name}"
+    return cut_end(text, _NAME - 1)

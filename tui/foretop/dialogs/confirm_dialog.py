@@ -54,14 +54,14 @@ class ConfirmDialog(ActionDialog):
                 yield DialogField(field.label, OptionCycler(labels, field.name, self.ascii))
 
     def _field(self, field: ChoiceField) -> DialogField:
-        found = self.query_one(f"#{field.name}", OptionCycler).parent
-        assert isinstance(found, DialogField)
-        return found
+        node = self.query_one(f"#{field.name}", OptionCycler).parent
+        assert isinstance(node, DialogField)
+        return node
 
     def _choices(self) -> dict[ChoiceField, int]:
         """The choices that are offered, and which option of each is chosen."""
-        offered = (one for one in self.spec.fields if isinstance(one, ChoiceField) and self._field(one).display)
-        return {one: self.query_one(f"#{one.name}", OptionCycler).at for one in offered}
+        offered = (field for field in self.spec.fields if isinstance(field, ChoiceField) and self._field(field).display)
+        return {field: self.query_one(f"#{field.name}", OptionCycler).at for field in offered}
 
     @work
     async def _learn_whether_served(self, field: ChoiceField) -> None:
@@ -91,8 +91,8 @@ class ConfirmDialog(ActionDialog):
 
     @property
     def confirm_label(self) -> str:
-        said = next((one.options[at][0] for one, at in self._choices().items() if one.on_button), "")
-        return said.title() or super().confirm_label
+        text = next((field.options[index][0] for field, index in self._choices().items() if field.on_button), "")
+        return text.title() or super().confirm_label
 
     def planner(self) -> Planner:
         given: dict[str, Any] = {"named_at": self.opened} if self.spec.names_objects else {}
@@ -142,7 +142,7 @@ class ConfirmDialog(ActionDialog):
     def more(self) -> list[Paragraph]:
         """Until a plan tells it, how the object is now."""
         item = self.service.item(self.keys[0])
-        said = [paragraph(self._unserved, Tone.DIM)] if self._unserved and not self.is_impossible else []
+        paragraphs = [paragraph(self._unserved, Tone.DIM)] if self._unserved and not self.is_impossible else []
         if self.spec.current is None or self.planned is not None or len(self.keys) > 1 or item is None:
-            return said
-        return [*said, paragraph(self.spec.current(item, self.service.now(self.keys[0].context)), label="Now")]
+            return paragraphs
+        return [*paragraphs, paragraph(self.spec.current(item, self.service.now(self.keys[0].context)), label="Now")]

@@ -91,10 +91,13 @@ class RestoreDialog(ActionDialog):
         chosen.value, chosen.cursor_position = self.targets.namespace, len(self.targets.namespace)
         if len(self._copies) > 1:
             labels = [
-                f"{self._copy_label(one)} ({at} of {len(self._copies)})" for at, one in enumerate(self._copies, 1)
+                f"{self._copy_label(backup)} ({index} of {len(self._copies)})"
+                for index, backup in enumerate(self._copies, 1)
             ]
             copies = OptionCycler(labels, "copy", self.ascii)
-            copies.at = next((at for at, one in enumerate(self._copies) if one.name == self.keys[0].name), 0)
+            copies.at = next(
+                (index for index, backup in enumerate(self._copies) if backup.name == self.keys[0].name), 0
+            )
             yield DialogField("Copy", copies)
         yield DialogField("Namespaces", chosen)
         yield DialogField("Resources", Prompt(placeholder=hint("all", "configmaps, secrets"), id="resources"))
@@ -122,8 +125,8 @@ class RestoreDialog(ActionDialog):
     def is_impossible(self) -> bool:
         """True unless another copy lies where it can be read."""
         snapshot = self.service.snapshot(self.keys[0].context)
-        others = (one for one in self._copies if one.name != self.keys[0].name)
-        return super().is_impossible and all(unavailable_storage(snapshot, one) for one in others)
+        others = (backup for backup in self._copies if backup.name != self.keys[0].name)
+        return super().is_impossible and all(unavailable_storage(snapshot, backup) for backup in others)
 
     @property
     def title_line(self) -> str:
@@ -145,22 +148,25 @@ class RestoreDialog(ActionDialog):
         backup = self._backup
         if backup is None:
             return []
-        said = []
+        paragraphs = []
         if self.targets.namespace:
             now = self.service.now(self.keys[0].context)
             age = f", {humanize.duration(now - backup.started)} old" if backup.started is not None else ""
             only = ", its only copy" if len(self._copies) == 1 else ""
-            said.append(paragraph(f"{backup.name}{age}{only}", label="From"))
+            paragraphs.append(paragraph(f"{backup.name}{age}{only}", label="From"))
             limits = copy_limits(backup, self.targets.namespace)
-            said += [paragraph(humanize.join(limits), Tone.WARN, label="Has")] if limits else []
-        return [*said, *(paragraph(text, label=" " if at else "Target") for at, text in enumerate(self._exists()))]
+            paragraphs += [paragraph(humanize.join(limits), Tone.WARN, label="Has")] if limits else []
+        return [
+            *paragraphs,
+            *(paragraph(text, label=" " if index else "Target") for index, text in enumerate(self._exists())),
+        ]
 
     def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
         """Says how much goes where, and what becomes of what is there."""
         if len(plan.steps) != 1:
             return super().consequence(plan, table)
-        told = (f"{humanize.capitalized(one)}." for one in plan.steps[0].summary[1:])
-        return (Piece(" ".join(told), Tone.BRIGHT),)
+        lines = (f"{humanize.capitalized(one)}." for one in plan.steps[0].summary[1:])
+        return (Piece(" ".join(lines), Tone.BRIGHT),)
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
         fields = [", ".join(step.fields) for step in plan.steps]
@@ -183,11 +189,11 @@ class RestoreDialog(ActionDialog):
 
     def planner(self) -> Planner:
         self._take_copy()
-        wanted = self._request()
-        self._look_inside(wanted)
-        empty = [place for place, found in self._inside.items() if found == ExistingObjects()]
+        request = self._request()
+        self._look_inside(request)
+        empty = [place for place, objects in self._inside.items() if objects == ExistingObjects()]
         there = frozenset() if self._is_looking else self._there and self._there.difference(empty)
-        return lambda snapshot, items, now: plan_restore(snapshot, items, wanted, now, there)
+        return lambda snapshot, items, now: plan_restore(snapshot, items, request, now, there)
 
     def _look_inside(self, wanted: RestoreRequest) -> None:
         """At each namespace that would be written to and exists, once."""
@@ -204,7 +210,7 @@ class RestoreDialog(ActionDialog):
         self.replan()
 
     def _request(self) -> RestoreRequest:
-        wanted = RestoreRequest(
+        request = RestoreRequest(
             name=self.query_one("#name", Prompt).value.strip() or restore_name(self.keys[0].name, self.opened),
             existing=("", "update")[self.query_one("#existing", OptionCycler).at],
             volumes=(None, True, False)[self.query_one("#volumes", OptionCycler).at],
@@ -213,8 +219,8 @@ class RestoreDialog(ActionDialog):
                 included_resources=listed(self.query_one("#resources", Prompt).value),
             ),
         )
-        only = only_namespace(self._backup, wanted) if self._backup is not None else ""
-        return replace(wanted, mapping=read_mapping(self.query_one("#mapping", Prompt).value, only))
+        only = only_namespace(self._backup, request) if self._backup is not None else ""
+        return replace(request, mapping=read_mapping(self.query_one("#mapping", Prompt).value, only))
 
     @work
     async def _look_at_namespaces(self) -> None:
@@ -240,7 +246,7 @@ class CreateScheduleDialog(ActionDialog):
         yield DialogField("Namespaces", Prompt(placeholder=hint("all", "orders, ledger"), id="namespaces"))
         yield DialogField("Kept for (TTL)", Prompt(placeholder=hint("720h, Velero's default"), id="ttl"))
         snapshot = self.service.snapshot(self.keys[0].context)
-        places = [one.name for one in snapshot.storage if one.namespace == self.keys[0].namespace]
+        places = [location.name for location in snapshot.storage if location.namespace == self.keys[0].namespace]
         yield DialogField("Storage", OptionCycler(("the default", *places), "storage", self.ascii))
         yield DialogField("Skip immediately", OptionCycler(_SKIP, "skip", self.ascii))
         yield DialogField("Paused", OptionCycler(("no", "yes"), "paused", self.ascii))
@@ -252,8 +258,8 @@ class CreateScheduleDialog(ActionDialog):
         self.replan()
 
     def planner(self) -> Planner:
-        wanted = self._described()
-        return lambda snapshot, items, now: plan_create_schedules(snapshot, [wanted], now)
+        schedule = self._described()
+        return lambda snapshot, items, now: plan_create_schedules(snapshot, [schedule], now)
 
     def make_plan(self) -> TrackedPlan:
         """Nothing is there yet that it could be asked of."""
@@ -275,7 +281,7 @@ class CreateScheduleDialog(ActionDialog):
             return [] if str(problem) == self.problem else [paragraph(str(problem), Tone.BAD)]
         said = meaning(read, self.service.now(key.context))
         doubt = differences(text, candidates)
-        lines = [paragraph(line, label=" " if at else "Means") for at, line in enumerate(said)]
+        lines = [paragraph(line, label=" " if index else "Means") for index, line in enumerate(said)]
         return [*lines, paragraph(doubt, Tone.WARN)] if doubt else lines
 
     def _described(self) -> NewSchedule:

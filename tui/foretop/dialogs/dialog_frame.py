@@ -151,15 +151,17 @@ class DialogFrame(BaseModal[None]):
         """The fields that are shown, in their order."""
         # By their class, here and below: a selector would be matched with every part of the window at every key.
         return [
-            one
-            for one in self.query_one("#fields").walk_children(Widget)
-            if isinstance(one, Prompt | OptionCycler | RadioList)
-            and all(node.display and not node.disabled for node in one.ancestors_with_self if isinstance(node, Widget))
+            widget
+            for widget in self.query_one("#fields").walk_children(Widget)
+            if isinstance(widget, Prompt | OptionCycler | RadioList)
+            and all(
+                node.display and not node.disabled for node in widget.ancestors_with_self if isinstance(node, Widget)
+            )
         ]
 
     @property
     def can_be_typed_in(self) -> bool:
-        return any(isinstance(one, Prompt) for one in self._stops())
+        return any(isinstance(widget, Prompt) for widget in self._stops())
 
     def on_descendant_focus(self) -> None:
         """Scrolls to the end for who comes to the buttons: there it says what they do."""
@@ -179,8 +181,8 @@ class DialogFrame(BaseModal[None]):
 
     def start_afresh(self) -> None:
         """Something quite different is said from now on: its height counts alone."""
-        for one in self.query(MessageBody):
-            one.start_afresh()
+        for body in self.query(MessageBody):
+            body.start_afresh()
 
     def _take_width(self, screen: int) -> None:
         self.query_one(".dialog").styles.width = dialog_width(screen)
@@ -218,8 +220,8 @@ class DialogFrame(BaseModal[None]):
 
     def show_wanted(self) -> None:
         """The field for what must be typed; it comes and goes with the protection of a cluster."""
-        for one in self.query("#wanted, .confirm"):
-            one.display = bool(self.wanted)
+        for widget in self.query("#wanted, .confirm"):
+            widget.display = bool(self.wanted)
         self.query_one(".dialog").set_class(self.is_dangerous, "-dangerous")
         for edge in self.query(DialogEdge):
             edge.look_dangerous(self.is_dangerous)
@@ -243,24 +245,24 @@ class DialogFrame(BaseModal[None]):
         )
         for pair in self.query_one("#fields").walk_children(FieldPair):
             pair.stack(inner < _SLIM)
-        lead, said, writes = (self.query_one(f"#{name}", MessageBody) for name in ("lead", "said", "writes"))
+        lead, body, writes = (self.query_one(f"#{name}", MessageBody) for name in ("lead", "said", "writes"))
         lead.show(text.lead)
         writes.show(text.writes)
         apart = not is_low and writes.lines_needed(inner) <= _MOST_WRITTEN
-        said.reserve([(*one, *(() if apart else text.writes)) for one in text.others])
-        said.show((*text.said, *(() if apart else text.writes)))
+        body.reserve([(*paragraphs, *(() if apart else text.writes)) for paragraphs in text.others])
+        body.show((*text.said, *(() if apart else text.writes)))
         writes.display = apart and bool(text.writes)
-        lead.display, said.display = bool(text.lead), bool(said.paragraphs)
+        lead.display, body.display = bool(text.lead), bool(body.paragraphs)
         most = screen.height if is_low else screen.height - (2 if screen.width < WIDE else 6)
         room = max(3, most - _AROUND - (writes.lines_needed(inner) if writes.display else 0))
         air = screen.height >= HIGH
         above = lead.lines_needed(inner) + (air and lead.display) + self._above(air or not has_table)
-        spoken = said.lines_needed(inner)
+        spoken = body.lines_needed(inner)
         rows = max(_FEWEST_ROWS + 1, room - above - spoken)
         self.query_one(PlanTableView).show(text.table, rows, wide=screen.width >= WIDE)
         beside = room - above - (min(rows, len(text.table.rows) + 1) if has_table else 0)
         self._scrolled.styles.max_height = room
-        said.styles.max_height = beside if beside >= min(_FEWEST_SENTENCES, spoken) else room
+        body.styles.max_height = beside if beside >= min(_FEWEST_SENTENCES, spoken) else room
         self.query_one(NoticeLine).rule(has_table)
         self._show_edges()
         # Whether all of it is in sight is known once it has its size.
@@ -379,13 +381,13 @@ class DialogFrame(BaseModal[None]):
 
     def action_scroll_by(self, by: int) -> None:
         """Down through the fields to the sentences, and through these; up the same way."""
-        said, scrolled = self.query_one("#said", MessageBody), self._scrolled
+        body, scrolled = self.query_one("#said", MessageBody), self._scrolled
         if self.query_one(PlanTableView).scroll_lines(by):
             pass
-        elif scrolled.scroll_y < scrolled.max_scroll_y if by > 0 else not said.top:
+        elif scrolled.scroll_y < scrolled.max_scroll_y if by > 0 else not body.top:
             scrolled.scroll_relative(y=by, animate=False)
         else:
-            said.scroll_lines(by)
+            body.scroll_lines(by)
         self._show_edges()
 
     def action_knob(self, wanted: str) -> None:
@@ -394,8 +396,8 @@ class DialogFrame(BaseModal[None]):
     def _next(self, by: int) -> None:
         """Up and down end where the dialog does: up from the first field is not a way to the knob that sends."""
         chain = self.focus_chain
-        at = chain.index(self.focused) + by if self.focused in chain else 0
-        chain[max(0, min(len(chain) - 1, at))].focus()
+        index = chain.index(self.focused) + by if self.focused in chain else 0
+        chain[max(0, min(len(chain) - 1, index))].focus()
 
     def action_leave_by_letter(self) -> None:
         """Leaves, unless something can be typed: there a letter is text, also when it went astray."""

@@ -230,11 +230,11 @@ class RadioList(Widget, can_focus=True):
         raised = here and self.has_focus and getattr(self.app, "raises_cursor", False)
         look = CURSOR + BOLD if here and self.has_focus and not raised else BOLD if here else PLAIN
         line = [Span(sign, BOLD if here else DIM)]
-        line += [Span(one.text, style_of(one.tone) if place else look) for place, one in enumerate(pieces)]
+        line += [Span(piece.text, style_of(piece.tone) if place else look) for place, piece in enumerate(pieces)]
         if not raised:
             return strip_of(tuple(line), cells, self._ascii)
         line.append(Span(" " * max(0, cells - line_width(tuple(line)))))
-        return strip_of(tuple(Span(one.text, one.style + RAISED) for one in line), cells, self._ascii)
+        return strip_of(tuple(Span(span.text, span.style + RAISED) for span in line), cells, self._ascii)
 
     def on_click(self, event: events.Click) -> None:
         if event.y:
@@ -300,7 +300,7 @@ class PlanTableView(Widget):
             return strip_of((Span(f" {table.head(cells - 2, wide=self.is_wide)}", HEAD),), cells, self._ascii)
         if row >= len(table.rows):
             return Strip.blank(cells, PLAIN)
-        pieces = (Span(one.text, style_of(one.tone)) for one in table.line(row, cells - 2, wide=self.is_wide))
+        pieces = (Span(piece.text, style_of(piece.tone)) for piece in table.line(row, cells - 2, wide=self.is_wide))
         return strip_of((Span(" "), *pieces), cells, self._ascii)
 
 
@@ -373,7 +373,7 @@ class MessageBody(TextPane):
         return max((lines for cells, lines in self._highest.items() if cells >= width), default=0)
 
     def _lines_needed(self, width: int) -> int:
-        return max(len(wrap(one, width - 2)) for one in (self._paragraphs, *self._others))
+        return max(len(wrap(paragraphs, width - 2)) for paragraphs in (self._paragraphs, *self._others))
 
     def _arrange(self) -> None:
         """Not before there is a width to fold to: what was folded to nothing would be seen for a moment."""

@@ -137,8 +137,8 @@ class DownloadScreen(BaseModal[None]):
         return self.service.with_confirmed(self.service.downloads.confirmed(context)).executor(context)
 
     def _item(self) -> Run | NonAdmin | None:
-        found = self.service.item(self.key)
-        return found if isinstance(found, Backup | Restore | NonAdmin) else None
+        resource = self.service.item(self.key)
+        return resource if isinstance(resource, Backup | Restore | NonAdmin) else None
 
     def _owner(self) -> Run | NonAdmin | None:
         item = self._item()
@@ -185,10 +185,10 @@ class DownloadScreen(BaseModal[None]):
         window = self.query_one(".fetch")
         window.set_class(self._is_question, "-question")
         window.styles.width = dialog_width(self.app.size.width) if self._is_question else "100%"
-        said = self.query_one("#fetch-said", MessageBody)
-        said.show(self._words())
-        said.styles.height = "auto" if self._is_question else 2 if self.said else 0
-        said.styles.max_height = max(2, self.app.size.height - _AROUND) if self._is_question else None
+        body = self.query_one("#fetch-said", MessageBody)
+        body.show(self._words())
+        body.styles.height = "auto" if self._is_question else 2 if self.said else 0
+        body.styles.max_height = max(2, self.app.size.height - _AROUND) if self._is_question else None
         self.query_one(".knobs").display = self.download_state in (DownloadState.ASKING, DownloadState.REFUSED)
         self.query_one("#go").display = self.download_state is DownloadState.ASKING
         wants_name = self.download_state is DownloadState.ASKING and bool(self._protection.name)
@@ -203,7 +203,7 @@ class DownloadScreen(BaseModal[None]):
     def _show_edges(self, wants_name: bool) -> None:
         room = min(dialog_width(self.app.size.width), self.app.size.width) - 8
         title = plan_text.title(f"Fetch the {self.file.noun} of {{}}", self.key.name, room)
-        edges = {one.id: one for one in self.query(DialogEdge)}
+        edges = {dialog_edge.id: dialog_edge for dialog_edge in self.query(DialogEdge)}
         for edge in edges.values():
             edge.look_dangerous(wants_name)
         self.query_one(".fetch").set_class(wants_name, "-dangerous")

@@ -73,7 +73,7 @@ class EditScheduleDialog(ActionDialog):
             prompt.value = texts[name]
             yield DialogField(label, prompt)
         snapshot, key = self.service.snapshot(self.keys[0].context), self.keys[0]
-        places = [one.name for one in snapshot.storage if one.namespace == key.namespace]
+        places = [location.name for location in snapshot.storage if location.namespace == key.namespace]
         storage = OptionCycler((_DEFAULT_STORAGE, *places), "storage", self.ascii)
         storage.offer(texts["storage"] or _DEFAULT_STORAGE)
         skip = OptionCycler(tuple(_SKIP.values()), "skip", self.ascii)
@@ -176,7 +176,7 @@ class EditScheduleDialog(ActionDialog):
         if self._draft is None:
             return
         run = self.plan_run
-        made = run is None or (run.is_sent and all(one.result.outcome is Outcome.DONE for one in run.told))
+        made = run is None or (run.is_sent and all(report.result.outcome is Outcome.DONE for report in run.told))
         if self._broken is not None or not made:
             self.app.notify(f"The edited text is in {self._draft}")
         else:

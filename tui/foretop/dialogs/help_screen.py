@@ -50,8 +50,8 @@ class HelpScreen(TextModal):
         columns = 2 if self.window_cells >= _TWO_COLUMNS else 1
         groups = help_groups(self._actions, self._signs)
         cells = self.window_cells // columns - _EDGES
-        left, right = halves(groups, cells) if columns == 2 else (groups, [])
-        self.query_one("#help", TextPane).show(_joined(left))
+        paragraphs, right = halves(groups, cells) if columns == 2 else (groups, [])
+        self.query_one("#help", TextPane).show(_joined(paragraphs))
         self.query_one("#more-help", TextPane).show(_joined(right))
         self.query_one("#more-help").display = columns == 2
 

@@ -251,8 +251,8 @@ class ResourceListViewer(LogViewer):
         item = self.item()
         if not isinstance(item, Backup | Restore):
             raise FileUnavailable(f"{item.name} has no {self.file.noun}", "Velero's own backup has it")
-        found = await resources_of(self.executor, item, progress=self.came)
-        self.fetched = RunLog(found.lines())
+        resources = await resources_of(self.executor, item, progress=self.came)
+        self.fetched = RunLog(resources.lines())
 
     @property
     def saved_as(self) -> str:
@@ -276,13 +276,13 @@ class PodLogViewer(LogViewer):
 
     def begin(self) -> None:
         pod = self._pod()
-        waits = pod is not None and any(one.state.running is None for one in pod.status.container_statuses)
+        waits = pod is not None and any(status.state.running is None for status in pod.status.container_statuses)
         self._previous = waits and pod is not None and restarts(pod) > 0
         self._fetch()
 
     def _pod(self) -> Pod | None:
-        found = self.service.item(self.key)
-        return found if isinstance(found, Pod) else None
+        resource = self.service.item(self.key)
+        return resource if isinstance(resource, Pod) else None
 
     async def get(self) -> None:
         pod = self._pod()

@@ -103,18 +103,18 @@ class UnpauseDialog(ActionDialog):
     def more(self) -> list[Paragraph]:
         """Draws the choices of one on a time axis; tells who opened the window, and where nothing is to be chosen."""
         paused = self._paused()
-        said = []
+        paragraphs = []
         if len(self.keys) == len(paused) == 1 and self.app.size.width >= WIDE and self.query_one(RadioList).display:
             drawn = choice_axis(paused[0], self.service.queue_line, self._choices, self._labels(paused), self.cells)
-            said += [*map(plan_text.sentence, drawn), *([paragraph("")] if drawn else [])]
+            paragraphs += [*map(plan_text.sentence, drawn), *([paragraph("")] if drawn else [])]
         if paused and paused[0].pause is not None and self.targets.window:
-            said.append(paragraph(render(pause_note(paused[0].pause), paused[0].now), label="Window"))
+            paragraphs.append(paragraph(render(pause_note(paused[0].pause), paused[0].now), label="Window"))
         if len(paused) == 1 and not self.query_one(RadioList).display:
-            said.append(paragraph("Nothing is due, so there is nothing to skip."))
+            paragraphs.append(paragraph("Nothing is due, so there is nothing to skip."))
         if len(paused) > 1:
             oldest = age_after_skip(paused, self.choice)
-            said += [paragraph(render(told, paused[0].now), label="Copies") for told in oldest]
-        return said + [paragraph(note, label="Note") for note in default_note(paused, self.choice)]
+            paragraphs += [paragraph(render(text, paused[0].now), label="Copies") for text in oldest]
+        return paragraphs + [paragraph(note, label="Note") for note in default_note(paused, self.choice)]
 
     def alternative_plans(self) -> list[Plan]:
         single = len(self.keys) == 1 and self.query_one(RadioList).display
@@ -200,9 +200,9 @@ class PauseDialog(ActionDialog):
         reason.value, until.value = self._begun
         fields = [("Reason", reason), ("Until", until)]
         # What is changed of a pause is its end, mostly: who types at once must not type into the reason.
-        (first, left), (second, right) = reversed(fields) if self._again.issuperset(self.keys) else fields
+        (first, prompt), (second, right) = reversed(fields) if self._again.issuperset(self.keys) else fields
         yield FieldPair(
-            DialogField(first, left, cells=_LABEL_CELLS), DialogField(f" {second}", right, cells=_LABEL_CELLS)
+            DialogField(first, prompt, cells=_LABEL_CELLS), DialogField(f" {second}", right, cells=_LABEL_CELLS)
         )
 
     def planner(self) -> Planner:
@@ -233,21 +233,21 @@ class PauseDialog(ActionDialog):
         return paused_sentence(paused[0]) if len(paused) == 1 else ()
 
     def more(self) -> list[Paragraph]:
-        said = []
+        lines = []
         if self._again:
             empty = "removes it" if any(self._begun) else "leaves it as it is"
-            said.append(f"+2h adds to the end that a pause has; an empty field {empty}.")
+            lines.append(f"+2h adds to the end that a pause has; an empty field {empty}.")
         if self.query_one("#until", Prompt).value.strip():
-            said.append(
+            lines.append(
                 f"Nothing resumes by itself: at the end Triage reminds you, and {key_name(RESUME)} resumes the window."
             )
-        return [paragraph(note, label="Note") for note in said]
+        return [paragraph(note, label="Note") for note in lines]
 
     def outcome(self) -> Iterator[Paragraph]:
         """Tells what was done, and the way back."""
         yield from super().outcome()
-        done = [one for one in self.reports() if one.result.outcome is Outcome.DONE and not one.undone]
-        paused = sum(one.result.step.target not in self._again for one in done)
+        done = [report for report in self.reports() if report.result.outcome is Outcome.DONE and not report.undone]
+        paused = sum(report.result.step.target not in self._again for report in done)
         if paused:
             them = "this schedule" if paused == 1 else "these schedules"
             these = them if paused == len(done) else f"the {humanize.count(paused, self.noun)} paused now"
@@ -305,7 +305,8 @@ def choice_summary(schedules: Sequence[ScheduleFacts], choice: Choice) -> str:
 def _slots(schedules: Sequence[ScheduleFacts], at_once: int) -> str:
     """How many of them run at a time, where that is known and fewer than there are; else all start at once."""
     servers = {
-        (one.snapshot.context, one.schedule.namespace): one.snapshot.server(one.schedule.namespace) for one in schedules
+        (facts.snapshot.context, facts.schedule.namespace): facts.snapshot.server(facts.schedule.namespace)
+        for facts in schedules
     }
     known = [server.concurrency for server in servers.values()]
     slots = sum(one or 0 for one in known)

@@ -61,9 +61,9 @@ class PlanRun:
         self._tell()
         by_step = {id(step): probe for step, probe in zip(plan.steps, probes, strict=True)}
         async with asyncio.TaskGroup() as group:
-            for place, told in enumerate(self.told):
-                probe = by_step.get(id(told.result.step))
-                if probe is not None and told.result.outcome is Outcome.DONE:
+            for place, report in enumerate(self.told):
+                probe = by_step.get(id(report.result.step))
+                if probe is not None and report.result.outcome is Outcome.DONE:
                     group.create_task(self._follow(place, probe))
         if self.listener is None and (not was_heard or any(told.seen for told in self.told)):
             self._afterwards(self)
@@ -71,8 +71,10 @@ class PlanRun:
     @property
     def rest(self) -> tuple[ObjectRef, ...]:
         """The objects whose step was not done and may be tried again; where nobody knows, nothing is done twice."""
-        left = [one.result.step for one in self.told if one.result.outcome not in (Outcome.DONE, Outcome.UNKNOWN)]
-        origins = (self.planned.origin(step) for step in left)
+        steps = [
+            report.result.step for report in self.told if report.result.outcome not in (Outcome.DONE, Outcome.UNKNOWN)
+        ]
+        origins = (self.planned.origin(step) for step in steps)
         return tuple(dict.fromkeys(key for key in origins if key is not None))
 
     def _probe(self, place: int) -> Probe | None:
@@ -93,8 +95,8 @@ class PlanRun:
         context = self.told[place].result.step.target.context
         within = None if self.planned.plan.record.to_the_end else PICKED_UP_WITHIN
         try:
-            async for seen in follow_write(self._service.source.store, context, probe, within):
-                self.told[place] = self.told[place].after(seen)
+            async for progress in follow_write(self._service.source.store, context, probe, within):
+                self.told[place] = self.told[place].after(progress)
                 self._tell()
         except Exception as problem:
             _log.exception("following %s failed", self.told[place].result.step.target)

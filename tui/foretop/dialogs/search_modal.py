@@ -33,11 +33,11 @@ class SearchModal(BaseModal[T]):
         """The lines that fit what was typed, best first."""
 
     def show_found(self, lines: Iterable[Text]) -> None:
-        found = self.query_one(PlainOptionList)
-        found.clear_options()
-        found.add_options(Option(line) for line in lines)
-        if found.option_count:
-            found.highlighted = 0
+        options = self.query_one(PlainOptionList)
+        options.clear_options()
+        options.add_options(Option(line) for line in lines)
+        if options.option_count:
+            options.highlighted = 0
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -79,19 +79,19 @@ class SearchPicker(SearchModal[int]):
 
     def search(self, text: str) -> Iterable[Text]:
         wanted = text.lower().split()
-        fits = [at for at, label in enumerate(self._labels) if all(word in label.lower() for word in wanted)]
+        fits = [index for index, label in enumerate(self._labels) if all(word in label.lower() for word in wanted)]
         self._found = fits[:_SHOWN]
         more = f", the first {_SHOWN} are shown" if len(fits) > _SHOWN else ""
         said = f"{len(fits):,} of {len(self._labels):,}{more}; typing narrows, up/down move, enter select, esc close"
         self.query_one("#count", Label).update(Text(said, style="dim"))
-        return [Text(self._labels[at], no_wrap=True) for at in self._found]
+        return [Text(self._labels[index], no_wrap=True) for index in self._found]
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
-        at = self.query_one(PlainOptionList).highlighted
-        if at is not None and at < len(self._found):
-            self.dismiss(self._found[at])
+        index = self.query_one(PlainOptionList).highlighted
+        if index is not None and index < len(self._found):
+            self.dismiss(self._found[index])
 
     @on(PlainOptionList.OptionSelected)
     def _chosen(self, event: PlainOptionList.OptionSelected) -> None:

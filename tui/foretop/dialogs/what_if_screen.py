@@ -79,8 +79,8 @@ class WhatIfScreen(DialogFrame):
         """`draws` is how many the calendar has drawn: both tell the same night then."""
         super().__init__(ascii)
         self._state, self.key, self._take, self._draws = state, key, take, draws or _DRAWS
-        found = state.store.get(key)
-        self._schedule = found if isinstance(found, Schedule) else None
+        resource = state.store.get(key)
+        self._schedule = resource if isinstance(resource, Schedule) else None
         self._found: NightComparison | None = None
         self._problem = ""
         self._is_playing = False
@@ -177,7 +177,7 @@ class WhatIfScreen(DialogFrame):
         for label, was, then in nights_compared(before, after, self._state.zone):
             tone = Tone.PLAIN if was == then else Tone.BRIGHT
             lines.append(paragraph(f"{pad(was, _COLUMN)}{then}", tone, label=label))
-        told = [render(one, now, self._state.zone) for one in self._found.differences]
+        told = [render(text, now, self._state.zone) for text in self._found.differences]
         return [
             *lines,
             *(paragraph(one, label="So" if not place else " ") for place, one in enumerate(told)),
@@ -189,15 +189,18 @@ class WhatIfScreen(DialogFrame):
         planned: PlannedChange | None = None
         left_out: list[str] = []
         for change in self._readable():
-            found: PlannedChange | None = None
+            planned_change: PlannedChange | None = None
             match change:
                 case Move(changed, text):
-                    found, name = PlannedChange(self._key_of(changed), schedule=text), self._called("cron", changed)
+                    planned_change, name = (
+                        PlannedChange(self._key_of(changed), schedule=text),
+                        self._called("cron", changed),
+                    )
                 case Pause(changed) | Unpause(changed):
                     key, name = self._key_of(changed), self._called("pause", changed)
-                    found = PlannedChange(key, paused=isinstance(change, Pause))
+                    planned_change = PlannedChange(key, paused=isinstance(change, Pause))
                 case Add(new_name, text):
-                    found, name = PlannedChange(self.key, schedule=text, new_name=new_name), "new schedule"
+                    planned_change, name = PlannedChange(self.key, schedule=text, new_name=new_name), "new schedule"
                 case Longer():
                     name = "times as long"
                 case Slots():
@@ -206,8 +209,8 @@ class WhatIfScreen(DialogFrame):
                     name = "the stop of Velero"
                 case _:
                     assert_never(change)
-            if planned is None and found is not None:
-                planned = found
+            if planned is None and planned_change is not None:
+                planned = planned_change
             else:
                 left_out.append(name)
         return planned, left_out

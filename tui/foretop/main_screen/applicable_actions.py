@@ -25,7 +25,7 @@ def applicable_actions(
     subject = page.subject() if page is not None else None
     finding = finding_under_cursor(page)
     kept_elsewhere = finding is not None and finding.code == CHANGE_UNDONE
-    found: list[ApplicableAction] = []
+    actions: list[ApplicableAction] = []
     for action in offered:
         if kept_elsewhere and action.id in _PUT_BACK:
             continue
@@ -41,5 +41,5 @@ def applicable_actions(
         if action.id == "open" and not keys:
             opened = place_in_words(finding, object_actions.targets())
         if keys or opened:
-            found.append(ApplicableAction(action, keys, opened))
-    return found
+            actions.append(ApplicableAction(action, keys, opened))
+    return actions

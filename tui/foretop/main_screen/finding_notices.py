@@ -41,12 +41,12 @@ class FindingNotices:
         if not self._state.has_loaded or self._revision == self._state.findings_revision:
             return
         self._revision = self._state.findings_revision
-        found = {f"{one.context}:{one.id}": one for one in ungathered(self._state.findings)}
-        before, self._known = self._known, frozenset(found)
+        findings = {f"{finding.context}:{finding.id}": finding for finding in ungathered(self._state.findings)}
+        before, self._known = self._known, frozenset(findings)
         if before is None:
             return
         grave = _GRADES[: _GRADES.index(Severity(wanted.severity)) + 1]
-        new = [one for key, one in found.items() if key not in before and one.severity in grave]
+        new = [finding for key, finding in findings.items() if key not in before and finding.severity in grave]
         if new:
             text = notice_text(new, self._state.now(), self._state.zone) if wanted.desktop else ""
             self._write((BELL if wanted.bell else "") + desktop_notice(text, wanted.desktop))
@@ -77,14 +77,14 @@ def notice_text(new: Iterable[Finding], now: datetime, zone: tzinfo) -> str:
 def title_text(state: DashboardState) -> str:
     """The counts first: a title is often cut off at its end."""
     counts = state.severities()
-    told = [
+    lines = [
         humanize.count(counts[grade], word)
         for grade, word in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"))
         if counts[grade]
     ]
     names = state.contexts[0] if len(state.contexts) == 1 else f"{len(state.contexts)} contexts"
-    found = ", ".join(told) or ("no errors or warnings" if state.has_loaded else "loading")
-    return f"foretop {found} {names}" if told else f"foretop {names}: {found}"
+    found = ", ".join(lines) or ("no errors or warnings" if state.has_loaded else "loading")
+    return f"foretop {found} {names}" if lines else f"foretop {names}: {found}"
 
 
 def desktop_notice(text: str, protocol: str) -> str:

@@ -415,12 +415,12 @@ class MainScreen(Screen[None]):
     def available(self) -> list[Action]:
         """The actions that would do something here and now."""
         carriers = self._carriers()
-        return [one for one in self.actions if one.id in carriers and carriers[one.id][0].offers(one.id)]
+        return [action for action in self.actions if action.id in carriers and carriers[action.id][0].offers(action.id)]
 
     def offered(self) -> list[Action]:
         """The actions held out to a person: with read-only no writes, though their keys still say what would happen."""
         writes = self.write_actions.handlers().keys() if self.display_options.read_only else frozenset()
-        return [one for one in self.available() if one.id not in writes]
+        return [action for action in self.available() if action.id not in writes]
 
     def applicable_actions(self) -> list[ApplicableAction]:
         """The actions that would do something to an object here and now, and to which."""
@@ -435,7 +435,7 @@ class MainScreen(Screen[None]):
             return IN_A_WINDOW
         if self.page is None:
             return ()
-        shown = [one for one in self.offered() if one.id != RESUME or self.write_actions.is_about_window]
+        shown = [action for action in self.offered() if action.id != RESUME or self.write_actions.is_about_window]
         return self.page.ways_of_typing() or footer_hints(shown, self.page, self.can_go_back)
 
     def _footer_line(self) -> Line:

@@ -81,8 +81,8 @@ class ObjectActions:
 
     def _leads_on(self) -> bool:
         """True if the finding under the cursor gathers others, names objects or has a page that shows it."""
-        found = finding_under_cursor(self.host.page)
-        return found is not None and bool(found.members or self.targets() or place_of(found, ()))
+        finding = finding_under_cursor(self.host.page)
+        return finding is not None and bool(finding.members or self.targets() or place_of(finding, ()))
 
     def can_copy_finding(self) -> bool:
         return finding_under_cursor(self.host.page) is not None
@@ -125,12 +125,12 @@ class ObjectActions:
         return self.host.page.subject() if self.host.page is not None else None
 
     async def do_open(self) -> None:
-        found = finding_under_cursor(self.host.page)
+        finding = finding_under_cursor(self.host.page)
         if toggle_members(self.host.page):
             self.host.pulse()
-        elif found is None or self._subject() is not None:
+        elif finding is None or self._subject() is not None:
             await self._open("overview")
-        elif (place := place_of(found, self.targets())) is not None:
+        elif (place := place_of(finding, self.targets())) is not None:
             await self.host.go(place)
         else:
             self.do_jump()
@@ -215,8 +215,8 @@ class ObjectActions:
         page, state = self.host.page, self.host.state
         if page is None or state is None:
             return ()
-        if (found := finding_under_cursor(page)) is not None:
-            return tuple(key for key in related_to_finding(found) if state.store.get(key) is not None)
+        if (finding := finding_under_cursor(page)) is not None:
+            return tuple(key for key in related_to_finding(finding) if state.store.get(key) is not None)
         key = page.subject()
         return related(state.store, key) if key is not None else ()
 

@@ -43,8 +43,8 @@ class ScopeCommands:
         elif not _NAME.fullmatch(name):
             self._host.app.notify(f"{name!r} is not a valid namespace name", severity="warning")
         elif (known := self._existing()) is not None and name not in known:
-            told = f"Namespace {name!r} does not exist{nearest(name, sorted(known))}"
-            self._host.app.notify(told, severity="warning")
+            text = f"Namespace {name!r} does not exist{nearest(name, sorted(known))}"
+            self._host.app.notify(text, severity="warning")
         else:
             self.look_at(name, context)
 
@@ -72,8 +72,8 @@ class ScopeCommands:
         elif name:
             listed = humanize.join((*watched, *others), 5) or "none"
             close = nearest(name, (*watched, *others))
-            told = close if "did you mean" in close else f"; the kubeconfig has {listed}"
-            self._host.app.notify(f"Unknown context {name!r}{told}", severity="warning")
+            text = close if "did you mean" in close else f"; the kubeconfig has {listed}"
+            self._host.app.notify(f"Unknown context {name!r}{text}", severity="warning")
         else:
             self._host.app.notify(f"{humanize.join(watched) or 'Nothing'} is the only context of the kubeconfig")
 

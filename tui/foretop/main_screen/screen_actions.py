@@ -51,12 +51,14 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     ]
     quit = PaletteEntry("q", ("q", "quit"), "quit foretop")
     explained = [
-        PaletteEntry(f"explain {one.topic}", (f"explain {one.topic}",), f"explained: {one.title}")
-        for one in EXPLANATIONS.values()
+        PaletteEntry(
+            f"explain {explanation.topic}", (f"explain {explanation.topic}",), f"explained: {explanation.title}"
+        )
+        for explanation in EXPLANATIONS.values()
     ]
     here = [action for action in available if action.id not in ("palette", "escape", "back")]
     known = {action.id for action in here}
-    led_to = [BY_ID[one] for one in _HOMES if one not in known]
+    led_to = [BY_ID[home] for home in _HOMES if home not in known]
     elsewhere = [action for action in WRITE_ACTIONS if action.id not in {*known, *_HOMES}]
     return [
         *(page for page in pages if not page.shown),
@@ -196,8 +198,8 @@ class ScreenActions:
         from foretop_core.dashboard.handover import handover_of, handover_text
 
         if (state := self.host.state) is not None:
-            told = await handover_of(state, os.environ)
-            text, markdown = (handover_text(told, state.zone, markdown=form) for form in (False, True))
+            handover = await handover_of(state, os.environ)
+            text, markdown = (handover_text(handover, state.zone, markdown=form) for form in (False, True))
             self.host.app.push_screen(HandoverScreen(text, markdown, self.host.display_options.ascii))
 
     async def do_upgrade(self) -> None:
@@ -213,7 +215,9 @@ class ScreenActions:
         snapshots = [(state.store.snapshot(context), state.now(context)) for context in state.contexts]
 
         def look() -> list[str]:
-            servers = [server for snapshot, at in snapshots for server in server_upgrades(snapshot, dialect, at)]
+            servers = [
+                server for snapshot, moment in snapshots for server in server_upgrades(snapshot, dialect, moment)
+            ]
             unseen = [gap for snapshot, _ in snapshots for gap in snapshot.unseen if gap.kind in NEEDED]
             return [*unknown_release_lines(servers), *upgrade_lines(servers, unseen, str(release))]
 

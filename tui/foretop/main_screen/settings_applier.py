@@ -80,7 +80,7 @@ class SettingsApplier:
     def _take_keys(self) -> list[str]:
         """Puts actions onto the keys asked for; the problems are those that cannot be."""
         asked = {name: shown for name, shown in self._config.settings.keys.items() if name != GONE_ACTION}
-        ids = {one.id.replace("_", "-"): one.id for one in ACTIONS}
+        ids = {action.id.replace("_", "-"): action.id for action in ACTIONS}
         wanted = {ids[name]: (textual_key(shown), shown) for name, shown in asked.items()}
         actions, keymap, problems = ACTIONS, dict[str, str](), list[str]()
         # All at once, so that two may change places; one by one where that tells which of them cannot be.

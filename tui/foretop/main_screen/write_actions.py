@@ -60,7 +60,7 @@ class WriteActions:
         """The table whose marked rows the last dialog is about."""
         self._handlers: Mapping[str, Handler] = {
             RESUME: self._resume,
-            **{one.id: partial(self._ask, BY_ID[one.id]) for one in WRITE_ACTIONS if one.id != RESUME},
+            **{action.id: partial(self._ask, BY_ID[action.id]) for action in WRITE_ACTIONS if action.id != RESUME},
         }
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -75,8 +75,8 @@ class WriteActions:
         if record.page and self.host.current != record.page:
             return False
         if record.asked_of is AskedOf.FINDING:
-            found = findings_chosen(self.host.page)
-            return bool(found) and record_for(found) is record
+            findings = findings_chosen(self.host.page)
+            return bool(findings) and record_for(findings) is record
         if record.asked_of is not AskedOf.CHOSEN:
             return record.asked_of is AskedOf.NEW or bool(self._server().keys)
         if record.only_in_results and not (self.host.page is not None and self.host.page.has_list):
@@ -84,7 +84,7 @@ class WriteActions:
         if not record.key or not self._can(record):
             return not record.key and self._can(record)
         rivals = (other for other in WRITE_ACTIONS if other.id != RESUME and BY_ID[other.id].key == record.key)
-        return next((one.id for one in rivals if self._can(BY_ID[one.id])), "") == action_id
+        return next((action.id for action in rivals if self._can(BY_ID[action.id])), "") == action_id
 
     def disabled_reason(self, action_id: str) -> str:
         """Why a key that a person may well press here does nothing; "" where there is nothing to explain."""
@@ -163,10 +163,12 @@ class WriteActions:
 
     def _findings(self, record: ActionRecord) -> ActionTargets:
         """The chosen findings that the key is for: open ones to acknowledge, else all that are known."""
-        found = tuple(
-            one for one in findings_chosen(self.host.page) if (one.acknowledged is None) == (record is ACKNOWLEDGE)
+        findings = tuple(
+            finding
+            for finding in findings_chosen(self.host.page)
+            if (finding.acknowledged is None) == (record is ACKNOWLEDGE)
         )
-        return ActionTargets(tuple(key_of(one) for one in found), findings=found)
+        return ActionTargets(tuple(key_of(finding) for finding in findings), findings=findings)
 
     def _can(self, record: ActionRecord) -> bool:
         """Asked for every key at every change: it looks no further than it must."""
@@ -204,8 +206,8 @@ class WriteActions:
         if not isinstance(page, TablePage) or page.rows is None:
             return ()
         keys = dict.fromkeys(key for row in page.table.marked if (key := page.rows.subject(row)) is not None)
-        left = (key for key in keys if not self._takes(record, key))
-        return tuple(Counter(self._why_not(record, key) for key in left).items())
+        refs = (key for key in keys if not self._takes(record, key))
+        return tuple(Counter(self._why_not(record, key) for key in refs).items())
 
     def _under_cursor(self, record: ActionRecord) -> tuple[ObjectRef, ...]:
         """The object, or where it only reads the run under the cursor of its page; what a finding names besides, where
@@ -218,9 +220,9 @@ class WriteActions:
         if page is None or state is None:
             return ()
         key = page.subject()
-        for one in (key, page.run_under_cursor() if record.fetches else None):
-            if one is not None and self._fits(record, one):
-                return (one,)
+        for ref in (key, page.run_under_cursor() if record.fetches else None):
+            if ref is not None and self._fits(record, ref):
+                return (ref,)
         if key is not None and record is RESTORE_FROM and (copy := self._newest_copy(key)) is not None:
             return (copy,) if self._fits(record, copy) else ()
         finding = finding_under_cursor(page)
@@ -268,7 +270,7 @@ class WriteActions:
         why = record.applies(item, lambda: bool(movements.keys(*_label(key))))
         code, missing = record.only_with
         known = ungathered((*state.findings, *state.acknowledged)) if code and not why else ()
-        return why or ("" if any(one.code == code and one.subject == key for one in known) else missing)
+        return why or ("" if any(finding.code == code and finding.subject == key for finding in known) else missing)
 
     def _why_no_trial(self, record: ActionRecord, key: ObjectRef) -> str:
         """The reason against trying a copy of a namespace, which may be deleted: its newest copy decides."""
@@ -301,9 +303,9 @@ class WriteActions:
             return ActionTargets()
         return ActionTargets(
             tuple(
-                ObjectRef(key.context, DEPLOYMENT.name, one.namespace, one.name)
-                for one in state.store.all(key.context, Deployment)
-                if one.namespace == key.namespace and server(one) is not None
+                ObjectRef(key.context, DEPLOYMENT.name, deployment.namespace, deployment.name)
+                for deployment in state.store.all(key.context, Deployment)
+                if deployment.namespace == key.namespace and server(deployment) is not None
             )[:1]
         )
 
@@ -336,8 +338,8 @@ class WriteActions:
         if self.host.state is not None:
             self.host.state.note_undone(undone)
             at = humanize.time(undone.at, self.host.state.clock(undone.target.context), self.host.state.zone)
-            told = f"{undone.target}: {undone.brief} at {at}"
-            self.host.app.notify(told, severity="warning")
+            text = f"{undone.target}: {undone.brief} at {at}"
+            self.host.app.notify(text, severity="warning")
 
     def _tell_done(self, result: Result) -> None:
         if self.host.state is not None:
@@ -431,10 +433,10 @@ def all_windows(state: DashboardState) -> list[tuple[str, PauseWindow]]:
 def why_no_window(state: DashboardState) -> str:
     """Names those who have paused something though, and the key that unpauses it."""
     paused = [
-        found
+        pause
         for context in state.contexts
         for item in state.store.all(context, Schedule)
-        if (found := state.render_context(context).schedule(item).pause) is not None
+        if (pause := state.render_context(context).schedule(item).pause) is not None
     ]
     if not paused:
         return "No schedule is paused"

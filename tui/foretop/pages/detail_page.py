@@ -172,8 +172,8 @@ class DetailPage(Page, can_focus=True):
 
     def action_section(self, by: int) -> None:
         sections = self._sections
-        at = sections.index(self.section) if self.section in sections else 0
-        self.section = sections[(at + by) % len(sections)]
+        index = sections.index(self.section) if self.section in sections else 0
+        self.section = sections[(index + by) % len(sections)]
         self._draw(keep_place=False)
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -289,14 +289,14 @@ class DetailPage(Page, can_focus=True):
 
     def _kept(self, key: ObjectRef) -> FetchedResults | None:
         """The results fetched of this object and not of another that had its name before."""
-        found = self._fetched.get(key)
-        return found if found is not None and found.uid == self._uid() else None
+        results = self._fetched.get(key)
+        return results if results is not None and results.uid == self._uid() else None
 
     def _uid(self) -> str:
         assert self.state is not None
         assert self.key is not None
-        found = self.state.store.get(self.key)
-        return found.metadata.uid if found is not None else ""
+        resource = self.state.store.get(self.key)
+        return resource.metadata.uid if resource is not None else ""
 
     def _show(self, section: str) -> None:
         """The key that leads into a section leads back to the overview as well."""
@@ -323,14 +323,14 @@ class DetailPage(Page, can_focus=True):
         top, bottom = self.query_one("#detail-top", FrameLine), self.query_one("#detail-bottom", FrameLine)
         top.show(title, self._section_names(), framed=True, focused=True)
         bottom.show((), (), framed=True, focused=True)
-        said = safely(
+        paragraphs = safely(
             lambda: [*stale_paras(state, key, state.zone_of(key)), *self._said(state, key)],
             f"the section {self.section}",
             key,
             state,
         )
         body = self.query_one("#detail-body", TextPane)
-        body.show(said, keep_place=keep_place)
+        body.show(paragraphs, keep_place=keep_place)
         self._show_runs(state, key, body)
 
     def _show_runs(self, state: DashboardState, key: ObjectRef, body: TextPane) -> None:
@@ -361,7 +361,9 @@ class DetailPage(Page, can_focus=True):
         return bar
 
     def _section_names(self) -> Line:
-        names = [Span(f" {_title_of(one)} ", CURSOR if one == self.section else PLAIN) for one in self._sections]
+        names = [
+            Span(f" {_title_of(section)} ", CURSOR if section == self.section else PLAIN) for section in self._sections
+        ]
         return tuple(part for place, name in enumerate(names) for part in ((Span("─"), name) if place else (name,)))
 
     def _said(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
@@ -369,10 +371,10 @@ class DetailPage(Page, can_focus=True):
             return self._as_yaml()
         self._list_movements(state, key)
         cells = self.query_one("#detail-body", TextPane).size.width or self.app.size.width
-        said = describe_object(state, key, self.section, cells)
+        paragraphs = describe_object(state, key, self.section, cells)
         if self.section == "volumes" and self._not_listed:
-            said = [paragraph(f"Data movements cannot be listed. {self._not_listed}", Tone.WARN)]
-        return [*said, *self._of_list(state, key)] if self.section == "results" else said
+            paragraphs = [paragraph(f"Data movements cannot be listed. {self._not_listed}", Tone.WARN)]
+        return [*paragraphs, *self._of_list(state, key)] if self.section == "results" else paragraphs
 
     def _list_movements(self, state: DashboardState, key: ObjectRef) -> None:
         """Lists the movements of a run that has ended, which are not watched, when a person wants to see them."""
@@ -393,8 +395,8 @@ class DetailPage(Page, can_focus=True):
     def _status(self) -> RunStatus | None:
         assert self.state is not None
         assert self.key is not None
-        found = self.state.store.get(self.key)
-        return status_of(self.state, self.key, None if isinstance(found, UnreadableObject) else found)
+        resource = self.state.store.get(self.key)
+        return status_of(self.state, self.key, None if isinstance(resource, UnreadableObject) else resource)
 
     def _of_list(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
         status = self._status()
@@ -405,9 +407,9 @@ class DetailPage(Page, can_focus=True):
 
     async def _ask_whether(self, state: DashboardState, key: ObjectRef) -> None:
         """Asks whether the list may be fetched, so that it is told before a person tries."""
-        said = await why_not_fetch_results(state, key)
+        text = await why_not_fetch_results(state, key)
         if key == self.key:
-            self._refusal = said
+            self._refusal = text
             self._draw()
 
     def _as_yaml(self) -> Sequence[Paragraph]:

@@ -184,8 +184,8 @@ class PrimerPage(Page, can_focus=True):
             return ()
         before = " " * (self._indent + 1)
         if shown.problem and shown.problem_at is not None:
-            at = width(clean(self._expression.value[: shown.problem_at]))
-            return (Span(f"{before}{' ' * at}^ here", style_of(Tone.BAD)),)
+            index = width(clean(self._expression.value[: shown.problem_at]))
+            return (Span(f"{before}{' ' * index}^ here", style_of(Tone.BAD)),)
         zone = f"zone {'UTC' if shown.zone in (None, UTC) else clean(str(shown.zone))}" if shown.meaning else ""
         if shown.problem_in_minutes:
             zone = "check the minutes"
@@ -331,15 +331,15 @@ def primer_pane(shown: Preview, now: datetime, zone: tzinfo, cells: int, lines: 
     assert shown.verdict is not None
     own = shown.zone or zone
     pairs = coming(shown, now)
-    said = (
+    paragraphs = (
         *_primed(shown.primed),
         *_next(pairs, now, own, cells - _INDENT),
         *_ruler(pairs, shown.minutes, own, cells - _INDENT),
         *_prescaler(shown.verdict),
     )
-    left = lines - len(wrap(said, cells))
+    left = lines - len(wrap(paragraphs, cells))
     week = _week(pairs, now, own, cells - _INDENT) if left >= _WEEK_LINES else ()
-    return (*said, *week, *_table(pairs, now, own, left - len(week)))
+    return (*paragraphs, *week, *_table(pairs, now, own, left - len(week)))
 
 
 def _week(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tuple[Paragraph, ...]:
@@ -387,11 +387,11 @@ def _primed(primed: Primed) -> tuple[Paragraph, ...]:
     word = "exact" if primed.exact else "nearly exact"
     verdict = Span(f"   {mark.value} {word}", style_of(mark.tone))
     first, *others = primed.expressions
-    said = [_labelled("Primed", (Span(first, BOLD), verdict))]
-    said += [_labelled("", (Span(text, BOLD),)) for text in others]
+    paragraphs = [_labelled("Primed", (Span(first, BOLD), verdict))]
+    paragraphs += [_labelled("", (Span(text, BOLD),)) for text in others]
     if primed.note:
-        said.append(_labelled("", (span(primed.note, Tone.WARN),)))
-    return tuple(said)
+        paragraphs.append(_labelled("", (span(primed.note, Tone.WARN),)))
+    return tuple(paragraphs)
 
 
 def _next(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tuple[Paragraph, ...]:

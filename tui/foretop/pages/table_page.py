@@ -35,13 +35,13 @@ from foretop_core.tables.engine.view import WORST_FIRST, View
 
 
 def group_pane(row: GroupHeaderRow) -> tuple[Paragraph, ...]:
-    said = [span(row.name, bold=True), span(f": {humanize.count(row.size, 'row')}")]
+    spans = [span(row.name, bold=True), span(f": {humanize.count(row.size, 'row')}")]
     for cell in row.words:
-        said += [Span(", "), Span(cell.text, style_of(cell.tone))]
+        spans += [Span(", "), Span(cell.text, style_of(cell.tone))]
     opening = "unfold" if row.folded else "fold"
     keys = (("enter", opening), ("space", "mark all, or none"), ("b", "show one list"))
     return (
-        Paragraph(tuple(said)),
+        Paragraph(tuple(spans)),
         Paragraph(tuple(part for key, does in keys for part in (Span(key, BOLD), Span(f" {does}   ", DIM))), "Keys"),
     )
 
@@ -120,9 +120,9 @@ class TablePage(FilterablePage):
             self._arrange()
 
     def _arrange(self) -> None:
-        wanted = self._page_settings
-        if wanted is not None:
-            self.table.configure(wanted.columns, wanted.sort, reverse=wanted.reverse)
+        settings = self._page_settings
+        if settings is not None:
+            self.table.configure(settings.columns, settings.sort, reverse=settings.reverse)
         elif self.table.is_configured:
             self.table.configure((), "", reverse=False)
 
@@ -197,8 +197,8 @@ class TablePage(FilterablePage):
         stale, count = span(seen_ago(self.rows.state), Tone.WARN), Span(self.table.count, DIM)
         hint, lines = span(self._hint_words(), self.hint_tone), self._frame_lines
         if framed:
-            left = (*self._title(), Span("  " if stale.text else ""), stale)
-            lines["table-top"].show(left, self._order(), framed=True, focused=not in_pane)
+            spans = (*self._title(), Span("  " if stale.text else ""), stale)
+            lines["table-top"].show(spans, self._order(), framed=True, focused=not in_pane)
             lines["table-bottom"].show(_listed(hint), _listed(count), framed=True, focused=not in_pane)
             lines["pane-bottom"].show((), (), framed=True, focused=in_pane)
             lines["pane-top"].show(self._pane_title(), (), framed=True, focused=in_pane)
@@ -260,8 +260,8 @@ class TablePage(FilterablePage):
         self._pane_key = key
         rows, state = self.rows, self.state
         subject = rows.subject(key) or key
-        said = safely(lambda: self._said(rows, key, state), f"the pane of {self.page_id}", subject, state)
-        pane.show(said, keep_place=not moved)
+        paragraphs = safely(lambda: self._said(rows, key, state), f"the pane of {self.page_id}", subject, state)
+        pane.show(paragraphs, keep_place=not moved)
         self.show_frames()
 
     def _show_pane_box(self) -> None:
@@ -520,9 +520,9 @@ class TablePage(FilterablePage):
 
 def _undone(key: ObjectRef | None, state: DashboardState) -> tuple[Paragraph, ...]:
     """Says who has put back what was written to the object of a row, as Triage does."""
-    found = [one for one in state.findings if one.code == CHANGE_UNDONE and one.subject == key]
-    told = (state.render_context_of(one).text(one.evidence) for one in found)
-    return tuple(paragraph(text, Tone.WARN, bold=True, yields=True, least=1) for text in told)
+    findings = [finding for finding in state.findings if finding.code == CHANGE_UNDONE and finding.subject == key]
+    lines = (state.render_context_of(finding).text(finding.evidence) for finding in findings)
+    return tuple(paragraph(text, Tone.WARN, bold=True, yields=True, least=1) for text in lines)
 
 
 _MANY_ROWS = 5_000
@@ -532,8 +532,8 @@ _NAMES = frozenset({"name", "subject"})
 
 def _listed(*words: Span) -> Line:
     """The texts that say something, with commas between them."""
-    said = [word for word in words if word.text]
-    return tuple(part for place, word in enumerate(said) for part in ((Span(", ", DIM), word) if place else (word,)))
+    spans = [word for word in words if word.text]
+    return tuple(part for place, word in enumerate(spans) for part in ((Span(", ", DIM), word) if place else (word,)))
 
 
 _NONE_HERE: Line = (span("None here.", Tone.DIM),)

@@ -34,7 +34,7 @@ def findings_chosen(page: Page | None) -> tuple[Finding, ...]:
     """The marked findings, or the one under the cursor; those that a line gathers one by one."""
     if not isinstance(page, TablePage) or not isinstance(page.rows, FindingsTableModel):
         return ()
-    marked = [found for row in page.table.marked if (found := page.rows.table.get(row)) is not None]
+    marked = [finding for row in page.table.marked if (finding := page.rows.table.get(row)) is not None]
     under = finding_under_cursor(page)
     chosen = marked or ([under] if under is not None else [])
     return tuple({(one.context, one.id): one for one in ungathered(chosen)}.values())

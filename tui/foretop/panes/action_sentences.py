@@ -65,12 +65,12 @@ def action_keys_line(
     Those that the remedy names stand first. In `brief` what acts on the row itself is told as in the footer.
     """
     subject = next((item.keys for item in actions if item.action.id == "open"), ())
-    told = sorted(
+    applicable_actions = sorted(
         (item for item in actions if _is_told(item, subject, named)),
         key=lambda item: (item.action.id not in named, _ORDER.index(item.action.id)),
     )
     spans: list[Span] = []
-    for item in told:
+    for item in applicable_actions:
         them = item.page or _named(item.keys)
         if item.action.id == "jump" and item.keys == subject:
             them = "its row"
@@ -80,10 +80,10 @@ def action_keys_line(
             them = "the marked rows"
         key = item.action.shown or f":{item.action.id}"
         spans += [Span("   ")] if spans else []
-        said = _SENTENCES[item.action.id].format(them)
+        text = _SENTENCES[item.action.id].format(them)
         if brief and item.keys == subject and not marked and item.action.short:
-            said = item.action.short
-        spans += [Span(key, BOLD), span(f" {said}", Tone.DIM)]
+            text = item.action.short
+        spans += [Span(key, BOLD), span(f" {text}", Tone.DIM)]
     return (Paragraph(tuple(spans), "Keys", in_items=True, yields=True, least=1),) if spans else ()
 
 

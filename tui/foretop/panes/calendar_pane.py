@@ -46,7 +46,7 @@ def fitted(lines: Sequence[WordLine], cells: int, rows: int) -> list[Paragraph]:
     """The most telling lines in so many rows, as few as leave room for the whole of those that matter most."""
     for count in range(min(rows, len(lines)), 0, -1):
         shown = most_telling(lines, count)
-        if sum(len(wrap([phrases(one)], cells)) if one.weight >= _WHOLE else 1 for one in shown) <= rows:
+        if sum(len(wrap([phrases(line)], cells)) if line.weight >= _WHOLE else 1 for line in shown) <= rows:
             return folded(shown, cells, rows)
     return folded(most_telling(lines, rows), cells, rows)
 
@@ -114,10 +114,10 @@ def lane_box(
     """
     if item.problem:
         return (paragraph(_refusal(item, item.parsed), Tone.BAD),)
-    said: list[Paragraph] = []
+    paragraphs: list[Paragraph] = []
     if is_shared(item.key):
         hours = TONIGHT // timedelta(hours=1)
-        said.append(
+        paragraphs.append(
             paragraph(f"backups that wait or run, and those that ended in the last {hours} hours", label="Counts")
         )
     # What waits, runs or is about to be made was due before; what comes next stands below it.
@@ -125,28 +125,28 @@ def lane_box(
     is_next_below = due_since is not None or (words is not None and bool(words.starts) and not words.due)
     if due_since is not None and not below_line:
         since = when(due_since, state.now(item.key.context), state.zone_of(item.key))
-        said.append(paragraph(f"since {since}{_name(due_since, item, state)}", label="Due"))
+        paragraphs.append(paragraph(f"since {since}{_name(due_since, item, state)}", label="Due"))
     if item.expression and not is_next_below:
-        said += _due(item, state, "Due")
+        paragraphs += _due(item, state, "Due")
     if words is not None and not below_line:
         if words.run:
-            said.append(paragraph(words.run, label="Backup"))
+            paragraphs.append(paragraph(words.run, label="Backup"))
         if words.fate:
-            said.append(paragraph(words.fate, Tone.BAD, label="Fate"))
+            paragraphs.append(paragraph(words.fate, Tone.BAD, label="Fate"))
         if words.starts:
             wait = f", waits {words.wait}" if words.wait else ""
             since, label = ("since ", "Runs") if words.is_running else ("", "Starts")
-            said.append(Paragraph((span(since), span(words.starts, bold=True), span(wait)), label))
+            paragraphs.append(Paragraph((span(since), span(words.starts, bold=True), span(wait)), label))
         if words.ends:
             by = f", {SURE} by {words.by}" if words.by else ""
-            said.append(Paragraph((span(words.ends, bold=True), span(by)), "Ends"))
+            paragraphs.append(Paragraph((span(words.ends, bold=True), span(by)), "Ends"))
     if item.expression and is_next_below:
-        said += _due(item, state, "Next")
+        paragraphs += _due(item, state, "Next")
     if usual:
-        said.append(paragraph(usual, label="Usual"))
+        paragraphs.append(paragraph(usual, label="Usual"))
     if words is not None and words.company:
-        said.append(paragraph(words.company, label="With"))
-    return (*said, *_warming(item, state))
+        paragraphs.append(paragraph(words.company, label="With"))
+    return (*paragraphs, *_warming(item, state))
 
 
 def _due(item: TimelineItem, state: DashboardState, label: str) -> list[Paragraph]:
@@ -225,18 +225,18 @@ def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]
     shown = "  ".join(f"{when(pair.warmup, now, zone)} → {pair.run.astimezone(zone):%H:%M}" for pair in pairs)
     job = warmer(state.store, item.key)
     ahead = f"{humanize.count(item.warm_up, 'minute')} before: {shown}"
-    told = [
-        paragraph(state.render_context_of(one).text(one.evidence), Tone.BAD, label=" ")
-        for one in (*state.findings, *state.acknowledged)
-        if one.subject == item.key
+    paragraphs = [
+        paragraph(state.render_context_of(finding).text(finding.evidence), Tone.BAD, label=" ")
+        for finding in (*state.findings, *state.acknowledged)
+        if finding.subject == item.key
     ]
     if job is not None:
         by = paragraph(f"by {job.name}, {job.spec.schedule}", label=" ")
-        return paragraph(ahead, label="Warm"), by, *told
+        return paragraph(ahead, label="Warm"), by, *paragraphs
     if is_always_warm(item.expression):
-        return paragraph("it runs every minute and needs no warm-up", label="Warm"), *told
+        return paragraph("it runs every minute and needs no warm-up", label="Warm"), *paragraphs
     why = "there is no CronJob of the prescaler"
-    return paragraph(f"none is made {ahead}", Tone.WARN, label="Warm"), *(told or [paragraph(why, label=" ")])
+    return paragraph(f"none is made {ahead}", Tone.WARN, label="Warm"), *(paragraphs or [paragraph(why, label=" ")])
 
 
 def _name(at: datetime, item: TimelineItem, state: DashboardState) -> str:

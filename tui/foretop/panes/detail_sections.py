@@ -272,8 +272,8 @@ def _date(at: datetime | None, now: datetime, zone: tzinfo) -> Span:
 
 def changes(state: DashboardState, key: ObjectRef, _resource: Resource) -> Sequence[Paragraph]:
     now, zone = state.now(key.context), state.zone_of(key)
-    seen = state.store.history.of(key)
-    if not seen:
+    transitions = state.store.history.of(key)
+    if not transitions:
         return [paragraph("No changes since foretop started.", Tone.DIM)]
     return [
         Paragraph(
@@ -282,7 +282,7 @@ def changes(state: DashboardState, key: ObjectRef, _resource: Resource) -> Seque
                 span(f"{step.what}: {step.before or 'none'} → {step.after or 'none'}"),
             )
         )
-        for step in reversed(seen)
+        for step in reversed(transitions)
     ]
 
 
@@ -291,7 +291,7 @@ def describe(
 ) -> Sequence[Paragraph]:
     """Everything in one piece, as kubectl would tell it; `once` leaves out what has nothing to tell."""
     meta, render = resource.metadata, state.render_context(key.context)
-    said = [*_told(state, key, resource, cells), paragraph("")]
+    paragraphs = [*_told(state, key, resource, cells), paragraph("")]
     facts = (
         ("Name", meta.name),
         ("Namespace", meta.namespace),
@@ -301,7 +301,7 @@ def describe(
         ("Labels", ", ".join(f"{name}={value}" for name, value in sorted(meta.labels.items()))),
         ("Finalizers", ", ".join(meta.finalizers)),
     )
-    said += [Paragraph((Span(f"{name:<11}", BOLD), span(value)), indent=11) for name, value in facts if value]
+    paragraphs += [Paragraph((Span(f"{name:<11}", BOLD), span(value)), indent=11) for name, value in facts if value]
     for title, part in (
         ("Spec", spec_section),
         ("Conditions", conditions),
@@ -312,10 +312,10 @@ def describe(
     ):
         if not _has_section(key.kind, title.lower()) or (once and not _has_more(state, key, resource, title)):
             continue
-        said += [paragraph(""), paragraph(title, bold=True), *part(state, key, resource)]
+        paragraphs += [paragraph(""), paragraph(title, bold=True), *part(state, key, resource)]
     if not once and isinstance(resource, Backup | Restore) and not why_no_files(resource.phase):
-        said += [paragraph(""), paragraph("Resources", bold=True), paragraph(_LISTED, Tone.DIM)]
-    return said
+        paragraphs += [paragraph(""), paragraph("Resources", bold=True), paragraph(_LISTED, Tone.DIM)]
+    return paragraphs
 
 
 def _has_more(state: DashboardState, key: ObjectRef, resource: Resource, title: str) -> bool:
@@ -355,8 +355,8 @@ def _without_manifest(plain: Mapping[str, Any]) -> Mapping[str, Any]:
     notes = meta.get("annotations") if isinstance(meta, Mapping) else None
     if not isinstance(meta, Mapping) or not isinstance(notes, Mapping) or LAST_APPLIED not in notes:
         return plain
-    told = f"… {len(str(notes[LAST_APPLIED])):,} characters, not shown"
-    return {**plain, "metadata": {**meta, "annotations": {**notes, LAST_APPLIED: told}}}
+    text = f"… {len(str(notes[LAST_APPLIED])):,} characters, not shown"
+    return {**plain, "metadata": {**meta, "annotations": {**notes, LAST_APPLIED: text}}}
 
 
 def _field(name: str, value: Any, folded: bool) -> list[str]:

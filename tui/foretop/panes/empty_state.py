@@ -52,12 +52,12 @@ def nothing_fits(focus: ViewScope, filter_text: str, rows: int, values: Collecti
 
     `values` are some of those that the field has which the filter asks for.
     """
-    told = (
+    text = (
         f'No row {"has" if filter_text.isalnum() else "fits"} "{filter_text}".'
         if filter_text
         else "No row has a problem."
     )
-    shown = (span(f"{told}  "), Span(key_name("escape"), BOLD), span(f" shows all {rows:,}."))
+    shown = (span(f"{text}  "), Span(key_name("escape"), BOLD), span(f" shows all {rows:,}."))
     there = [(span(f"Rows have, for example: {', '.join(values)}.", Tone.DIM),)] if values else []
     return [shown, *there, *ways_out(focus)]
 
@@ -82,8 +82,8 @@ def _ended_lately(state: DashboardState, context: str) -> list[Line]:
     lines: list[Line] = [(), (Span(f"{_where(state, context)}{title}", DIM),)]
     for run in runs[:_MOST_LINES]:
         mark, at = run_mark(run.phase), render.time_of_day(run.status.completion_timestamp, run)
-        told = f"{pad(cut(clean(run.name), _NAME), _NAME)}  {took(run, render.now):>6}  {at:>9}"
-        lines.append((Span(f"{mark.value} ", style_of(mark.tone)), span(told)))
+        text = f"{pad(cut(clean(run.name), _NAME), _NAME)}  {took(run, render.now):>6}  {at:>9}"
+        lines.append((Span(f"{mark.value} ", style_of(mark.tone)), span(text)))
     rest = len(render.ended_lately) - _MOST_LINES
     return [*lines, (span(f"  {rest} more: :backups", Tone.DIM),)] if rest > 0 else lines
 
@@ -119,7 +119,7 @@ def why_lost(state: DashboardState, context: str) -> list[Line]:
 
 def coming_in(state: DashboardState) -> list[Line]:
     """Which kinds are still being listed, and how far those have come of which the server tells how many there are."""
-    watches = [found for found in state.store.health.watches() if found[1].state is WatchState.SYNCING]
+    watches = [watch for watch in state.store.health.watches() if watch[1].state is WatchState.SYNCING]
     if not watches:
         return []
     names = [f"{_where(state, scope.context)}{scope.kind.plural}" for scope, _ in watches]
@@ -156,15 +156,15 @@ def _out_of_reach(state: DashboardState, context: str) -> list[Line]:
     how = health.state.value.capitalize()
     if health.state is WatchState.STALE and not state.store.revision(context):
         how = "Cannot connect"
-    said = _said(StatusGlyph.LOOK, f"{where}{how} for {_since(state, context, health.lost_at)}{error}")
+    spans = _said(StatusGlyph.LOOK, f"{where}{how} for {_since(state, context, health.lost_at)}{error}")
     if context in state.signed_out():
         return [
-            said,
+            spans,
             (Span("  "), Span(key_name("sign_in"), BOLD), span(" signs in in the terminal and returns here.")),
         ]
     wait = health.retry_at - state.clock(context) if health.retry_at else None
     when = f"in {humanize.duration(wait)}" if wait is not None and wait.total_seconds() >= 1 else "automatically"
-    return [said, (span(f"  foretop retries {when}; "), Span(key_name("relist"), BOLD), span(" retries now."))]
+    return [spans, (span(f"  foretop retries {when}; "), Span(key_name("relist"), BOLD), span(" retries now."))]
 
 
 def _nothing_to_see(state: DashboardState, context: str) -> list[Line]:
@@ -186,7 +186,7 @@ def _of(state: DashboardState, context: str, kinds: Collection[str]) -> Iterable
     """Watches that fare alike are told together; what is not installed, only where nothing else is there."""
     alike: dict[str, list[str]] = {}
     marks: dict[str, StatusGlyph] = {}
-    watches = [found for found in state.store.health.watches(context) if _concerns(state.focus, found[0], kinds)]
+    watches = [watch for watch in state.store.health.watches(context) if _concerns(state.focus, watch[0], kinds)]
     passed_over = {WatchState.LIVE}
     if any(health.state is WatchState.LIVE for _, health in watches):
         passed_over.add(WatchState.NOT_INSTALLED)

@@ -39,23 +39,23 @@ def nonadmin_path(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph,
 
 def nonadmin_pane(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
     """Its state comes first, in the colour of its row where something is wrong; its name is the title of the pane."""
-    told = entry.facts(render)
-    tone = severity_mark(told.severity).tone if told.severity is not None else Tone.PLAIN
+    facts = entry.facts(render)
+    tone = severity_mark(facts.severity).tone if facts.severity is not None else Tone.PLAIN
     return (
-        lead(render.text(told.why, entry.item), tone),
-        *_overtaken(told, render),
+        lead(render.text(facts.why, entry.item), tone),
+        *_overtaken(facts, render),
         *_waiting(entry, render),
-        paragraph(render.text(with_keys(told.next, key_name)), label="Next"),
+        paragraph(render.text(with_keys(facts.next, key_name)), label="Next"),
         *_position(entry, render),
     )
 
 
 def _overtaken(told: NonAdminFacts, render: RenderContext) -> tuple[Paragraph, ...]:
     """Says why its fault is in no line of Triage."""
-    if (at := told.overtaken_at) is None:
+    if (moment := told.overtaken_at) is None:
         return ()
     newer = "the backup of the namespace" if isinstance(told.item, NonAdminBackup) else "the restore"
-    return (paragraph(f"not listed: {newer} from {render.time(at, told.item)} is complete", label="Triage"),)
+    return (paragraph(f"not listed: {newer} from {render.time(moment, told.item)} is complete", label="Triage"),)
 
 
 def _waiting(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -79,30 +79,30 @@ def path(steps: Iterable[LifecycleStep]) -> Paragraph:
 
 def nonadmin_steps(entry: NonAdminRow, render: RenderContext, _cells: int) -> tuple[Paragraph, ...]:
     """Each step on its line with its time, for a pane that stands beside the table."""
-    said, steps = [Paragraph((), label="Steps")], entry.facts(render).steps
+    paragraphs, steps = [Paragraph((), label="Steps")], entry.facts(render).steps
     room = max((len(step.name) + 1 for step in steps), default=0)
     for step in steps:
         sign, tone = _SIGNS[step.state]
         at = render.time(step.at, entry.item) if step.at is not None else ""
         style = style_of(tone) + BOLD if step.state is StepState.CURRENT else style_of(tone)
         line = Span(f"  {sign or '·'} {span(step.name).text:<{max(14, room)}}", style), Span(at, style_of(Tone.DIM))
-        said.append(Paragraph(line))
-    return tuple(said) if steps else ()
+        paragraphs.append(Paragraph(line))
+    return tuple(paragraphs) if steps else ()
 
 
 def tenant_facts(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
     """The rest of its detail: the Velero object, what was asked for, how far it is."""
-    said: list[Paragraph] = []
+    paragraphs: list[Paragraph] = []
     velero, run = entry.item.velero, entry.run
     if velero.name:
-        at = run.status.queue_position if isinstance(run, Backup) else None
-        where = f", position {at}" if at else ""
-        said.append(
+        index = run.status.queue_position if isinstance(run, Backup) else None
+        where = f", position {index}" if index else ""
+        paragraphs.append(
             paragraph(f"{velero.namespace}/{velero.name}  {entry.velero_phase or 'not seen'}{where}", label="Velero")
         )
-    said.append(paragraph(" · ".join(_asked(entry.item)), label="Spec"))
+    paragraphs.append(paragraph(" · ".join(_asked(entry.item)), label="Spec"))
     reported = _estimate(entry, _order(entry, run, render)) if run is not None and entry.place else ()
-    return (*said, *(progress(run, render) if run is not None else ()), *reported)
+    return (*paragraphs, *(progress(run, render) if run is not None else ()), *reported)
 
 
 def _order(entry: NonAdminRow, run: Run, render: RenderContext) -> str:
@@ -135,8 +135,8 @@ def _position(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...
     facts = render.facts(entry.run)
     if not facts.waiting_place:
         return ()
-    at = facts.expected_start
-    starts = f", starts ~{render.estimate(at, entry.run)}" if at is not None else ""
+    moment = facts.expected_start
+    starts = f", starts ~{render.estimate(moment, entry.run)}" if moment is not None else ""
     running = render.line(entry.run.namespace).running[type(entry.run)]
     place = humanize.ordinal(facts.waiting_place)
     return (paragraph(f"{place} waiting, {running} running{starts}", label="Queue"),)

@@ -141,39 +141,45 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         if isinstance(entry, UnreadableRow):
             return (paragraph(f"{key.namespace}/{key.name} cannot be read: {entry.problem}", Tone.BAD),)
         render = rows.render_context(key, entry)
-        said = self.tells(entry, render)
-        shows_keys = said and (self.shows_keys or (self.shows_keys_beside and cells))
+        paragraphs = self.tells(entry, render)
+        shows_keys = paragraphs and (self.shows_keys or (self.shows_keys_beside and cells))
         told_keys = keys(self._named(entry, key, state)) if shows_keys else ()
         if cells is None and self.explains is not None:
             # Below the sentences: one that goes on with another is not to be parted from it.
-            until = next((place for place, one in enumerate(said) if place > 1 and one.label), len(said))
-            said = (*said[:until], *self.explains(entry, render), *said[until:])
+            until = next((place for place, one in enumerate(paragraphs) if place > 1 and one.label), len(paragraphs))
+            paragraphs = (*paragraphs[:until], *self.explains(entry, render), *paragraphs[until:])
         if self.tells_remedy:
             # A pane that begins with a label has no sentence of its own on what is wrong.
-            first, rest = (fault_lines(state, key), said) if said and said[0].label else (said[:1], said[1:])
-            said = (*first, *remedy_lines(state, key), *rest)
+            first, rest = (
+                (fault_lines(state, key), paragraphs)
+                if paragraphs and paragraphs[0].label
+                else (paragraphs[:1], paragraphs[1:])
+            )
+            paragraphs = (*first, *remedy_lines(state, key), *rest)
         if cells is None:
-            return *said, *told_keys
+            return *paragraphs, *told_keys
         below = self.tells_more(entry, render, cells) if self.tells_more is not None else ()
         return (
-            (*self._grouped(said, told_keys), *below) if self.ends_with_chart else self._grouped(said, below, told_keys)
+            (*self._grouped(paragraphs, told_keys), *below)
+            if self.ends_with_chart
+            else self._grouped(paragraphs, below, told_keys)
         )
 
     def _named(self, entry: Any, key: ObjectRef, state: DashboardState) -> Collection[str]:
         """The actions that the pane of a row names."""
-        told = state.findings_to_fix(key) if self.tells_remedy else ()
-        return {*self.named_keys(entry), *chain.from_iterable(keys_in(one.remedy) for one in told)}
+        findings = state.findings_to_fix(key) if self.tells_remedy else ()
+        return {*self.named_keys(entry), *chain.from_iterable(keys_in(finding.remedy) for finding in findings)}
 
     def _grouped(self, *parts: tuple[Paragraph, ...]) -> tuple[Paragraph, ...]:
         """The paragraphs, the first of each group apart from what is above it."""
         group_of = {label: group for group in (*self.groups, ("Keys",)) for label in group}
-        found: list[Paragraph] = []
+        paragraphs: list[Paragraph] = []
         before: tuple[str, ...] = ()
         for one in chain.from_iterable(parts):
             group = group_of.get(one.label, before)
-            found.append(replace(one, apart=True) if found and group != before else one)
+            paragraphs.append(replace(one, apart=True) if paragraphs and group != before else one)
             before = group
-        return tuple(found)
+        return tuple(paragraphs)
 
     def why_empty(self, state: DashboardState) -> list[Line]:
         return [(span(self.empty, Tone.DIM),)] if isinstance(self.empty, str) else self.empty(state)
@@ -183,10 +189,10 @@ def fault_lines(state: DashboardState, key: ObjectRef) -> tuple[Paragraph, ...]:
     """The findings about an object, each in the few words of its line in Triage."""
     return tuple(
         lead(
-            f"{humanize.capitalized(state.render_context_of(one).text(one.what))}.",
-            severity_mark(one.severity).tone if one.acknowledged is None else Tone.DIM,
+            f"{humanize.capitalized(state.render_context_of(finding).text(finding.what))}.",
+            severity_mark(finding.severity).tone if finding.acknowledged is None else Tone.DIM,
         )
-        for one in state.findings_about(key)
+        for finding in state.findings_about(key)
     )
 
 
@@ -194,11 +200,11 @@ def remedy_lines(state: DashboardState, key: ObjectRef) -> tuple[Paragraph, ...]
     """The remedies of the findings about an object or what it depends on, as in Triage."""
     return tuple(
         lead(
-            state.render_context_of(one).text(with_keys(one.remedy, key_name)),
+            state.render_context_of(finding).text(with_keys(finding.remedy, key_name)),
             Tone.PLAIN,
             label=" " if place else "Do",
         )
-        for place, one in enumerate(state.findings_to_fix(key))
+        for place, finding in enumerate(state.findings_to_fix(key))
     )
 
 

@@ -26,11 +26,11 @@ def pod_pane(pod: Pod, render: RenderContext) -> tuple[Paragraph, ...]:
     head = Paragraph((span(pod.name, bold=True), span(": "), span(pod_state(pod), pod_mark(pod).tone)))
     node = f" on {pod.spec.node_name}" if pod.spec.node_name else ", not on a node yet"
     since = f", since {render.time(pod.created, pod)}" if pod.created else ""
-    said = [head, paragraph(f"{role.value if role else 'pod'}{node}{since}", label="Role")]
+    paragraphs = [head, paragraph(f"{role.value if role else 'pod'}{node}{since}", label="Role")]
     ended = last_exit(pod)
     if ended is not None:
         at = f" at {render.time(ended.at, pod)}" if ended.at else ""
-        said.append(
+        paragraphs.append(
             paragraph(
                 f"{ended.container} ended with exit code {ended.code} ({ended.reason or 'no reason given'}){at}; "
                 f"{humanize.count(restarts(pod), 'restart')}",
@@ -39,6 +39,6 @@ def pod_pane(pod: Pod, render: RenderContext) -> tuple[Paragraph, ...]:
             )
         )
     if why := why_not_ready(pod):
-        said.append(paragraph(why, Tone.BAD if health is PodHealth.FAILING else Tone.PLAIN, label="Says"))
-    said.append(Paragraph((Span(key_name("pod_log"), BOLD), span(" shows its log")), label="Do"))
-    return tuple(said)
+        paragraphs.append(paragraph(why, Tone.BAD if health is PodHealth.FAILING else Tone.PLAIN, label="Says"))
+    paragraphs.append(Paragraph((Span(key_name("pod_log"), BOLD), span(" shows its log")), label="Do"))
+    return tuple(paragraphs)

@@ -29,20 +29,20 @@ _MOST_VOLUMES = 3
 def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragraph, ...]:
     found, facts = row.protection, render.namespace(row.protection)
     tone = protection_mark(facts).tone
-    said = [paragraph(f"{humanize.capitalized(facts.why)}.", tone, bold=True)]
+    paragraphs = [paragraph(f"{humanize.capitalized(facts.why)}.", tone, bold=True)]
     if found.exists is None:
         unseen = "You may not list namespaces: one without a copy or a schedule that names it is not shown."
-        said.append(paragraph(unseen, Tone.WARN, yields=True, least=1))
-    said += _why_lines(facts, render)
-    said += _coming_lines(facts, render)
-    said += _copy_lines(facts, render)
-    said += _volume_lines(facts)
-    said += _cover_lines(facts, render)
+        paragraphs.append(paragraph(unseen, Tone.WARN, yields=True, least=1))
+    paragraphs += _why_lines(facts, render)
+    paragraphs += _coming_lines(facts, render)
+    paragraphs += _copy_lines(facts, render)
+    paragraphs += _volume_lines(facts)
+    paragraphs += _cover_lines(facts, render)
     if found.unavailable:
-        said.append(paragraph(f"{humanize.join(found.unavailable)}: unavailable", Tone.BAD, label="Storage"))
-    said += [_repository_line(one, render) for one in found.repositories[:2]]
-    said.append(paragraph(_tried(found, render), label="Tried"))
-    return tuple(said)
+        paragraphs.append(paragraph(f"{humanize.join(found.unavailable)}: unavailable", Tone.BAD, label="Storage"))
+    paragraphs += [_repository_line(one, render) for one in found.repositories[:2]]
+    paragraphs.append(paragraph(_tried(found, render), label="Tried"))
+    return tuple(paragraphs)
 
 
 def _repository_line(repository: BackupRepository, render: RenderContext) -> Paragraph:
@@ -58,22 +58,22 @@ def _repository_line(repository: BackupRepository, render: RenderContext) -> Par
 
 def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
     """The promise of its schedules, or what keeps them from it."""
-    promise, said = facts.promise, []
+    promise, lines = facts.promise, []
     if facts.state is ProtectionState.LATE and promise.since is not None and promise.by is not None:
         by = render.schedule(promise.by.schedule)
         why = render.text(by.why_not_taken(facts.protection.namespace), by.schedule)
         since = render.time(promise.since, by.schedule)
-        said.append(why or f"{by.schedule.name} promises a copy from {since} or later")
+        lines.append(why or f"{by.schedule.name} promises a copy from {since} or later")
     if facts.outage and (facts.is_copy_due or facts.state is ProtectionState.NO_COPY):
-        said.append(f"No run can make one while {facts.outage}")
+        lines.append(f"No run can make one while {facts.outage}")
     if facts.is_copy_due and facts.late_from is not None:
         unless = "" if facts.outage else ", unless a run makes a copy before"
-        said.append(f"Late from {render.time(facts.late_from, facts.newest_copy)} on{unless}")
+        lines.append(f"Late from {render.time(facts.late_from, facts.newest_copy)} on{unless}")
     for cover in facts.protection.covers:
         pause = render.schedule(cover.schedule).pause
         if pause is not None:
-            said.append(render.text(sentence(f"{cover.schedule.name} is paused ", pause_note(pause)), cover.schedule))
-    return [paragraph(f"{one}.", label=" " if place else "Why") for place, one in enumerate(said[:_MOST_SCHEDULES])]
+            lines.append(render.text(sentence(f"{cover.schedule.name} is paused ", pause_note(pause)), cover.schedule))
+    return [paragraph(f"{one}.", label=" " if place else "Why") for place, one in enumerate(lines[:_MOST_SCHEDULES])]
 
 
 def _coming_lines(namespace: NamespaceFacts, render: RenderContext) -> list[Paragraph]:

@@ -67,11 +67,11 @@ def known_results(state: DashboardState, key: ObjectRef, resource: Resource) -> 
     status = status_of(state, key, resource)
     if status is None:
         return [paragraph(_why_none(resource), Tone.DIM)]
-    said = [_head(status)]
+    paragraphs = [_head(status)]
     if status.failure_reason:
-        said.append(paragraph(status.failure_reason, Tone.BAD, label="Why"))
-    said += [paragraph(reason, Tone.BAD, label="Why") for reason in status.validation_errors]
-    return [*said, *_parts(status), *_volumes(state, key, resource)]
+        paragraphs.append(paragraph(status.failure_reason, Tone.BAD, label="Why"))
+    paragraphs += [paragraph(reason, Tone.BAD, label="Why") for reason in status.validation_errors]
+    return [*paragraphs, *_parts(status), *_volumes(state, key, resource)]
 
 
 def fetching(
@@ -103,28 +103,30 @@ def _head(status: RunStatus) -> Paragraph:
     counts = [humanize.count(status.errors, "error"), humanize.count(status.warnings, "warning")]
     mark = run_mark(status.phase)
     ended = not why_no_files(status.phase)
-    told = f": {humanize.join(counts)}" if ended or status.errors or status.warnings else ""
-    return Paragraph((Span(f"{mark.value} ", style_of(mark.tone)), span(status.phase or "New", bold=True), span(told)))
+    text = f": {humanize.join(counts)}" if ended or status.errors or status.warnings else ""
+    return Paragraph((Span(f"{mark.value} ", style_of(mark.tone)), span(status.phase or "New", bold=True), span(text)))
 
 
 def _parts(status: RunStatus) -> list[Paragraph]:
     """Hooks and operations of plugins that failed; those that went well are not worth a line."""
-    said: list[Paragraph] = []
+    paragraphs: list[Paragraph] = []
     hooks = status.hook_status
     if hooks is not None and hooks.hooks_failed:
-        said.append(
+        paragraphs.append(
             paragraph(f"{hooks.hooks_failed} of {humanize.count(hooks.hooks_attempted, 'hook')} failed", Tone.BAD)
         )
     attempted, failed = status.item_operations
     if failed:
-        said.append(paragraph(f"{failed} of {humanize.count(attempted, 'operation')} of plugins failed", Tone.BAD))
-    return said
+        paragraphs.append(
+            paragraph(f"{failed} of {humanize.count(attempted, 'operation')} of plugins failed", Tone.BAD)
+        )
+    return paragraphs
 
 
 def _volumes(state: DashboardState, key: ObjectRef, resource: Resource) -> list[Paragraph]:
-    lost = [one for one in movements_of(state, key, resource) if one.phase in _LOST]
+    lost = [movement for movement in movements_of(state, key, resource) if movement.phase in _LOST]
     if lost:
-        return [_lost(one) for one in lost]
+        return [_lost(movement) for movement in lost]
     number = sum(counts.failed + counts.canceled for counts in _counted(resource) if counts is not None)
     return [paragraph(f"failed or canceled: {humanize.count(number, 'volume')}", Tone.BAD)] if number else []
 
@@ -168,7 +170,7 @@ def _fetched(status: RunStatus, kept: FetchedResults, now: datetime, zone: tzinf
 
 def _listed(results: Results) -> list[Paragraph]:
     """Errors before warnings; each namespace under its name, each resource with what was said of it."""
-    said: list[Paragraph] = []
+    paragraphs: list[Paragraph] = []
     shown = 0
     for mark, noun, groups, number in (
         (StatusGlyph.BROKEN, "error", results.errors, results.error_count),
@@ -176,15 +178,15 @@ def _listed(results: Results) -> list[Paragraph]:
     ):
         if groups:
             head = Span(f"{mark.value} {humanize.count(number, noun)}", style_of(mark.tone) + BOLD)
-            said += [paragraph(""), Paragraph((head,))]
+            paragraphs += [paragraph(""), Paragraph((head,))]
         for group in groups:
             room = group.problems[: max(0, _MOST_SHOWN - shown)]
             shown += len(room)
-            said += [_title(group), *(_problem(problem) for problem in room)] if room else []
+            paragraphs += [_title(group), *(_problem(problem) for problem in room)] if room else []
     left = sum(len(group.problems) for group in (*results.errors, *results.warnings)) - shown
     if left:
-        said.append(paragraph(f"and {left:,} more: the command foretop … results prints them all", Tone.DIM))
-    return said
+        paragraphs.append(paragraph(f"and {left:,} more: the command foretop … results prints them all", Tone.DIM))
+    return paragraphs
 
 
 def _title(group: ResultGroup) -> Paragraph:
@@ -193,6 +195,6 @@ def _title(group: ResultGroup) -> Paragraph:
 
 def _problem(problem: Problem) -> Paragraph:
     times = f" ({problem.times:,} times)" if problem.times > 1 else ""
-    said = problem.message or "no message"
+    text = problem.message or "no message"
     lead = (span(f"    {problem.subject}  ", bold=True),) if problem.subject else (Span("    "),)
-    return Paragraph((*lead, span(f"{said}{times}")), indent=6)
+    return Paragraph((*lead, span(f"{text}{times}")), indent=6)

@@ -48,24 +48,24 @@ def _with_bar(said: tuple[Paragraph, ...], share: ShareBar | None) -> tuple[Para
     """The same with a large bar below it, where there is room."""
     if not said or share is None:
         return said
-    drawn = (Span(one.text, style_of(one.tone)) for one in large_line(share.permille, _BAR, share.tone))
+    drawn = (Span(piece.text, style_of(piece.tone)) for piece in large_line(share.permille, _BAR, share.tone))
     return *said, Paragraph((*drawn, Span(f" {share.permille // 10}%")), label=" ", yields=True, least=0)
 
 
 def waiting_for(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     """The runs that must go first, and when its turn comes."""
     facts = render.facts(run)
-    found = facts.item
-    if found is None:
+    item = facts.item
+    if item is None:
         return ()
-    said: list[Paragraph] = []
-    if found.hold is not None:
-        overtaken = "; others may overtake it" if found.may_be_overtaken else ""
-        said.append(paragraph(f"It {found.hold}{overtaken}.", Tone.WAITING))
+    paragraphs: list[Paragraph] = []
+    if item.hold is not None:
+        overtaken = "; others may overtake it" if item.may_be_overtaken else ""
+        paragraphs.append(paragraph(f"It {item.hold}{overtaken}.", Tone.WAITING))
     if facts.told:
         tone = held_tone(facts) if facts.held_for is not None else run_mark(run.phase).tone
-        said.append(paragraph(render.text(facts.told, run), tone, bold=True))
-    return tuple(said)
+        paragraphs.append(paragraph(render.text(facts.told, run), tone, bold=True))
+    return tuple(paragraphs)
 
 
 def progress(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -162,13 +162,13 @@ def _run(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     phase = "FailedValidation (refused)" if run.phase == "FailedValidation" else run.phase or "New"
     head = paragraph(f"{phase}{faults}", tone, bold=True)
     reason = status.failure_reason or "; ".join(status.validation_errors)
-    said = [head, paragraph(str(owner_of(run)), label="Made")]
+    paragraphs = [head, paragraph(str(owner_of(run)), label="Made")]
     if reason:
-        said.append(paragraph(reason, Tone.BAD, label="Why"))
+        paragraphs.append(paragraph(reason, Tone.BAD, label="Why"))
     elif run.phase in FAULTY and status.errors:
         text = f"The reasons are in its results ({key_name('results')}) and log ({key_name('logs')})."
-        said.append(paragraph(text, label="Why"))
-    return (*said, *_times(run, render), *progress(run, render), *waiting_for(run, render))
+        paragraphs.append(paragraph(text, label="Why"))
+    return (*paragraphs, *_times(run, render), *progress(run, render), *waiting_for(run, render))
 
 
 def _times(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:

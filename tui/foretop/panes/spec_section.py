@@ -55,8 +55,8 @@ _DURATIONS = frozenset({"csiSnapshotTimeout", "itemOperationTimeout"})
 
 
 def spec_section(_state: DashboardState, _key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
-    told = [_line(label, text) for label, text in spec_lines(resource) if text]
-    return told or [paragraph("It has no spec that foretop reads.", Tone.DIM)]
+    paragraphs = [_line(label, text) for label, text in spec_lines(resource) if text]
+    return paragraphs or [paragraph("It has no spec that foretop reads.", Tone.DIM)]
 
 
 def spec_lines(resource: Resource) -> Iterator[tuple[str, str]]:
@@ -140,7 +140,7 @@ def _chosen(spec: BackupSpec | RestoreSpec, unless_named: str = "all") -> Iterat
     yield "Namespaces", _kept(spec.included_namespaces, spec.excluded_namespaces, unless_named)
     yield "Resources", _kept(spec.included_resources, spec.excluded_resources, "all")
     yield "Selector", selector_text(spec.label_selector or NONE)
-    yield "Or selectors", " or ".join(selector_text(one) for one in spec.or_label_selectors)
+    yield "Or selectors", " or ".join(selector_text(selector) for selector in spec.or_label_selectors)
     for number, hook in enumerate(_hooks(spec.hooks)):
         yield "Hooks" if not number else "", hook
 

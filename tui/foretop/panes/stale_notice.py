@@ -18,21 +18,24 @@ def _lost(state: DashboardState) -> Iterator[tuple[str, str, datetime]]:
     """The clusters that are lost, each by its name where there are several, and since when."""
     several = len(state.contexts) > 1
     for context in state.contexts:
-        at = state.health(context).lost_at if state.store.revision(context) else None
-        if at is not None:
-            yield context, f"{context} " if several else "", at
+        moment = state.health(context).lost_at if state.store.revision(context) else None
+        if moment is not None:
+            yield context, f"{context} " if several else "", moment
 
 
 def as_of(state: DashboardState) -> str:
     """The clusters that are lost, and to which moment what is shown of them belongs."""
     return ", ".join(
-        f"{name}as of {humanize.time(at, state.clock(context), state.zone)}" for context, name, at in _lost(state)
+        f"{name}as of {humanize.time(moment, state.clock(context), state.zone)}"
+        for context, name, moment in _lost(state)
     )
 
 
 def seen_ago(state: DashboardState) -> str:
     """`seen 4m ago`: how old what is shown of a lost cluster is; "" where none is lost."""
-    return ", ".join(f"{name}seen {times.age(at, state.clock(context))} ago" for context, name, at in _lost(state))
+    return ", ".join(
+        f"{name}seen {times.age(moment, state.clock(context))} ago" for context, name, moment in _lost(state)
+    )
 
 
 def stale_paras(state: DashboardState, key: ObjectRef, zone: tzinfo) -> tuple[Paragraph, ...]:

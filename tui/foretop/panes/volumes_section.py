@@ -16,11 +16,11 @@ from foretop_core.tables.resources.movements import how_moved
 
 
 def volumes(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
-    found = movements_of(state, key, resource)
-    if not found:
+    movements = movements_of(state, key, resource)
+    if not movements:
         return [paragraph("No data movements.", Tone.DIM)]
     render = state.render_context(key.context)
-    return [volume_line(movement, render) for movement in found]
+    return [volume_line(movement, render) for movement in movements]
 
 
 def movements_of(state: DashboardState, key: ObjectRef, resource: Resource) -> list[DataMovement]:
@@ -28,8 +28,8 @@ def movements_of(state: DashboardState, key: ObjectRef, resource: Resource) -> l
     index = state.store.indexes
     namespace, name, is_backup = _run_of(key, resource)
     source = index.movements_by_backup if is_backup else index.movements_by_restore
-    found = source.get(key.context, namespace, name) if name else ()
-    return sorted(found or state.ended_movements.get(key, ()), key=lambda item: item.volume)
+    movements = source.get(key.context, namespace, name) if name else ()
+    return sorted(movements or state.ended_movements.get(key, ()), key=lambda item: item.volume)
 
 
 def _run_of(key: ObjectRef, resource: Resource) -> tuple[str, str, bool]:
@@ -58,9 +58,9 @@ def _state(movement: DataMovement, render: RenderContext) -> tuple[Span, Span]:
         share = (
             f"{share} of {humanize.size(progress.total_bytes)} ({100 * progress.bytes_done // progress.total_bytes} %)"
         )
-    speed, left = rate(movement, render.now), time_left(movement, render.now)
+    speed, length = rate(movement, render.now), time_left(movement, render.now)
     at_rate = f", {humanize.size(int(speed))}/s" if speed is not None else ""
-    to_go = f", about {humanize.duration(left)} left" if left is not None else ""
+    to_go = f", about {humanize.duration(length)} left" if length is not None else ""
     waits = ""
     if status.start_timestamp is None and movement.created is not None:
         busy = render.snapshot.moved_before(movement)
@@ -74,13 +74,13 @@ def _state(movement: DataMovement, render: RenderContext) -> tuple[Span, Span]:
 
 def movement_pane(movement: DataMovement, render: RenderContext) -> tuple[Paragraph, ...]:
     """Its state comes first; its name is the title of the pane, and of its own page."""
-    said = [Paragraph(_state(movement, render))]
+    paragraphs = [Paragraph(_state(movement, render))]
     owner = f"backup {movement.backup_name}" if movement.backup_name else f"restore {movement.restore_name}"
-    said.append(paragraph(f"{type(movement).__name__} ({how_moved(movement)})", label="How"))
+    paragraphs.append(paragraph(f"{type(movement).__name__} ({how_moved(movement)})", label="How"))
     if movement.backup_name or movement.restore_name:
-        said.append(paragraph(owner, label="For"))
+        paragraphs.append(paragraph(owner, label="For"))
     begun, ended = movement.status.start_timestamp, movement.status.completion_timestamp
     if begun is not None:
         end = f", ended {render.time(ended, movement)}" if ended is not None else ""
-        said.append(paragraph(f"started {render.time(begun, movement)}{end}", label="When"))
-    return tuple(said)
+        paragraphs.append(paragraph(f"started {render.time(begun, movement)}{end}", label="When"))
+    return tuple(paragraphs)

@@ -75,8 +75,8 @@ def ask_width() -> TerminalProbe:
 
 def column_of(answer: bytes) -> int | None:
     """The column in a cursor report; None where there is none."""
-    found = _ANSWER.search(answer)
-    return int(found[1]) if found else None
+    match = _ANSWER.search(answer)
+    return int(match[1]) if match else None
 
 
 def typed_in(answer: bytes) -> bytes:

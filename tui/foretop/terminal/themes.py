@@ -173,5 +173,5 @@ def theme_colours(name: str, skins: Mapping[str, Mapping[Any, str]]) -> Mapping[
 
 def next_theme(name: str, skins: Mapping[str, object]) -> str:
     """The theme after this one, the terminal's own first and the person's skins last, and round again."""
-    names = [TERMINAL, *THEMES, *(one for one in skins if one not in THEMES)]
+    names = [TERMINAL, *THEMES, *(skin for skin in skins if skin not in THEMES)]
     return names[(names.index(name) + 1) % len(names)] if name in names else TERMINAL

@@ -214,7 +214,7 @@ def _placed(
     sizes_of: dict[int, int], columns: Sequence[Column[Any]], priorities: ColumnPriorities
 ) -> tuple[ColumnSlot, ...]:
     """In the order that a person chose, behind the context; the others follow in their own order."""
-    order = {name: at for at, name in enumerate(("context", *priorities.chosen))} if priorities.chosen else {}
+    order = {name: index for index, name in enumerate(("context", *priorities.chosen))} if priorities.chosen else {}
     slots: list[ColumnSlot] = []
     x = 0
     for place in sorted(sizes_of, key=lambda place: (order.get(columns[place].name, len(order)), place)):

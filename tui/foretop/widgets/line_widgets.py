@@ -61,20 +61,20 @@ def _hint_width(key: str, word: str) -> int:
 
 def key_at(line: Line, x: int) -> str:
     """The key of a line of `key_line` that stands at this cell, with its word; "" where none does."""
-    at = width(line[0].text) if line else 0
+    index = width(line[0].text) if line else 0
     for key, word in zip(line[1::2], line[2::2], strict=True):
-        stop = at + width(key.text) + width(word.text.rstrip())
-        if at <= x < stop:
+        stop = index + width(key.text) + width(word.text.rstrip())
+        if index <= x < stop:
             return key.text
-        at += width(key.text) + width(word.text)
+        index += width(key.text) + width(word.text)
     return ""
 
 
 def explanation_strip(lines: Sequence[Line], y: int, size: Size, ascii: bool) -> Strip:
     """The text in place of rows, in the upper third of the page, each thing folded under itself."""
     folded = [part for line in lines for part in wrap([Paragraph(line, indent=2)], size.width - 4)]
-    at = y - max(1, (size.height - len(folded)) // 3)
-    return strip_of((Span("  "), *_at(folded, at)), size.width, ascii)
+    index = y - max(1, (size.height - len(folded)) // 3)
+    return strip_of((Span("  "), *_at(folded, index)), size.width, ascii)
 
 
 def highlighted(line: Line, wanted: str) -> Line:
@@ -89,12 +89,12 @@ def highlighted(line: Line, wanted: str) -> Line:
         lit.update(range(start, start + len(wanted)))
         start = folded.find(wanted, start + len(wanted))
     pieces: list[Span] = []
-    at = 0
+    index = 0
     for piece in line:
-        for is_lit, letters in groupby(range(at, at + len(piece.text)), lit.__contains__):
+        for is_lit, letters in groupby(range(index, index + len(piece.text)), lit.__contains__):
             part = "".join(text[place] for place in letters)
             pieces.append(Span(part, CURSOR if is_lit else piece.style))
-        at += len(piece.text)
+        index += len(piece.text)
     return tuple(pieces)
 
 
@@ -175,10 +175,10 @@ class FrameLine(Widget):
         return PLAIN if focused else BORDER
 
     def render_line(self, y: int) -> Strip:
-        left, right, framed, focused = self._shown
+        spans, right, framed, focused = self._shown
         line = self.edge_style(focused)
         first, last = (f"{self._corners[0]}─", f"─{self._corners[1]}") if framed else ("─", "─")
-        spaced = [(Span(" "), *words, Span(" ")) if words else () for words in (left, right)]
+        spaced = [(Span(" "), *words, Span(" ")) if words else () for words in (spans, right)]
         room = self.size.width - len(first) - len(last)
         ending = spaced[1] if line_width(spaced[1]) <= room else ()
         beginning, left_room = spaced[0], room - line_width(ending)
@@ -239,9 +239,9 @@ class TextPane(Widget):
         found = [at for at, line in enumerate(self._lines) if self._wanted and self._wanted in _text(line).casefold()]
         if found:
             below = (at for at in found if at >= self.top + onwards)
-            at = next(below, found[0])
+            index = next(below, found[0])
             is_at_end = onwards and self.top >= len(self._lines) - self.size.height
-            self.scroll_lines((found[0] if is_at_end else at) - self.top)
+            self.scroll_lines((found[0] if is_at_end else index) - self.top)
         self.refresh()
 
     @property

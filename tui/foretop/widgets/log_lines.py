@@ -77,7 +77,7 @@ class LogLines(Widget, can_focus=True):
         """Lines with their levels; those of lines that come without are OTHER."""
         self.lines = lines
         self._levels = levels or [LogLevel.OTHER] * len(lines)
-        self.errors = array("I", (at for at, level in enumerate(self._levels) if level is LogLevel.ERROR))
+        self.errors = array("I", (index for index, level in enumerate(self._levels) if level is LogLevel.ERROR))
         self.current = None
         self._arrange()
         self.action_by(0)
@@ -119,12 +119,12 @@ class LogLines(Widget, can_focus=True):
     def _find_matches(self) -> None:
         wanted = self._wanted
         self.matches = array(
-            "I", (at for at, line in self._visible_lines() if wanted in line.casefold()) if wanted else ()
+            "I", (index for index, line in self._visible_lines() if wanted in line.casefold()) if wanted else ()
         )
 
     def _visible_lines(self) -> Iterable[tuple[int, str]]:
         """All at once where all are visible: to take one by one out of a long log takes five times as long."""
-        return ((at, self.lines[at]) for at in self.errors) if self.errors_only else enumerate(self.lines)
+        return ((index, self.lines[index]) for index in self.errors) if self.errors_only else enumerate(self.lines)
 
     @property
     def _cells(self) -> int:
@@ -216,11 +216,11 @@ class LogLines(Widget, can_focus=True):
         if not places:
             return
         if self._is_in_sight(self.current) and self.current is not None:
-            at = bisect_right(places, self.current) if by > 0 else bisect_left(places, self.current) - 1
+            index = bisect_right(places, self.current) if by > 0 else bisect_left(places, self.current) - 1
         else:
             first = self._line(self.top) or 0
-            at = bisect_left(places, first) - (by < 0)
-        self.current = places[at % len(places)]
+            index = bisect_left(places, first) - (by < 0)
+        self.current = places[index % len(places)]
         row = self._row(self.current)
         if not self._is_in_sight(self.current) or row < self.top:
             self._go_to(row)
@@ -279,10 +279,10 @@ class LogLines(Widget, can_focus=True):
 def _part(line: Line, start: int, stop: int) -> Line:
     """The spans from one character to another."""
     pieces: list[Span] = []
-    at = 0
+    index = 0
     for piece in line:
-        kept = piece.text[max(0, start - at) : max(0, stop - at)]
-        at += len(piece.text)
+        kept = piece.text[max(0, start - index) : max(0, stop - index)]
+        index += len(piece.text)
         if kept:
             pieces.append(Span(kept, piece.style))
     return tuple(pieces)

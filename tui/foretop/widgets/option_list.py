@@ -22,8 +22,8 @@ class PlainOptionList(OptionList):
 
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
-        at = (self.scroll_offset.y + y) // self.lines_each
-        return strip.apply_style(CURSOR) if self.highlighted == at else strip
+        index = (self.scroll_offset.y + y) // self.lines_each
+        return strip.apply_style(CURSOR) if self.highlighted == index else strip
 
     def action_highlight(self, by: int) -> None:
         """As the arrows."""

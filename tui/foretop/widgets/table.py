@@ -157,12 +157,14 @@ class Table(TableBase, can_focus=True):
         """Another column is the selected one; it is brought into sight."""
         if self.rows is None:
             return
-        wanted = replace(self._priorities, wide=self.wide, without=self._without("", wide=self.wide))
-        names = [column.name for column in self.rows.columns if is_wanted(column.name, wanted)]
+        priorities = replace(self._priorities, wide=self.wide, without=self._without("", wide=self.wide))
+        names = [column.name for column in self.rows.columns if is_wanted(column.name, priorities)]
         names = [name for name in names if name != "context"]
-        names.sort(key=lambda name: wanted.chosen.index(name) if name in wanted.chosen else len(wanted.chosen))
-        at = names.index(self._selected) if self._selected in names else -1 if by > 0 else 0
-        self._selected = names[(at + by) % len(names)]
+        names.sort(
+            key=lambda name: priorities.chosen.index(name) if name in priorities.chosen else len(priorities.chosen)
+        )
+        index = names.index(self._selected) if self._selected in names else -1 if by > 0 else 0
+        self._selected = names[(index + by) % len(names)]
         self._paint(whole=True)
 
     def sort_beside(self, by: int) -> None:
@@ -277,5 +279,5 @@ class Table(TableBase, can_focus=True):
 
     def _column_at(self, x: int) -> str:
         assert self.rows is not None
-        found = (slot for slot in self._slots if slot.x <= x < slot.x + slot.width)
-        return next((self.rows.columns[slot.index].name for slot in found), "")
+        slots = (slot for slot in self._slots if slot.x <= x < slot.x + slot.width)
+        return next((self.rows.columns[slot.index].name for slot in slots), "")

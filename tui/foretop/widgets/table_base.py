@@ -229,13 +229,13 @@ class TableBase(Widget):
         if len(before) != len(self._window) and not (before and self._window):
             self.refresh()
             return
-        known = {row.key: row for row in before} if may_flash and self._flash else {}
+        rows = {row.key: row for row in before} if may_flash and self._flash else {}
         for y in range(max(len(before), len(self._window))):
             old = before[y] if y < len(before) else None
             new = self._window[y] if y < len(self._window) else None
             if old == new:
                 continue
-            if new is not None and (was := known.get(new.key)) is not None and was != new:
+            if new is not None and (was := rows.get(new.key)) is not None and was != new:
                 self._light(was, new)
             self._dirty(y, old, new)
             if new is not None and new.key == self.cursor:

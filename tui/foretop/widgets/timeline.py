@@ -253,9 +253,9 @@ class Timeline(Widget, can_focus=True):
         assert self.timeline is not None
         order = self.timeline.order
         self._place = max(0, min(place, len(order) - 1))
-        found = order[self._place] if order else None
-        if found != self.cursor:
-            self.cursor = found
+        ref = order[self._place] if order else None
+        if ref != self.cursor:
+            self.cursor = ref
             self.post_message(self.Moved())
         self._top = max(self._place - self.height + 1, min(self._top, self._place))
         self._top = max(0, min(self._top, len(order) - self.height))
@@ -507,29 +507,29 @@ class Timeline(Widget, can_focus=True):
         loads = self._loads(axis)
         one_row = height == 1
         rows = slot_rows(loads, limit, axis, self._now, one_row=one_row)
-        told = day_words(night, axis) if night is not None and not self.is_outdated else None
+        words = day_words(night, axis) if night is not None and not self.is_outdated else None
         local, chosen = axis.start.astimezone(self._zone), place == self._day_place
         label = f"{local:%a} {local.day}" + (f" {local:%b}" if self._day_label == _DAY_LABEL else "")
         bar = (">" if self._ascii else "▌") if chosen else " "
-        waiting = f"{told.waiting or 'no'} wait" if told else ""
-        done = f"done {clock(told.done, told.done, self._zone)}" if told and told.done else ""
+        waiting = f"{words.waiting or 'no'} wait" if words else ""
+        done = f"done {clock(words.done, words.done, self._zone)}" if words and words.done else ""
         room = self._day_room(axis)
         both = [f"{waiting}, {done}", f"{waiting.removesuffix(' wait')}, {done}"] if waiting and done else []
         ends = [waiting, done] if height > 1 else [next((one for one in both if len(one) <= room), waiting)]
         lines: list[Line] = []
         scale = slot_scale(limit, one_row=one_row)
         middle = (len(rows) - 1) // 2
-        for at in range(height):
-            name = pad(f"{bar}{label}" if at == middle else bar if at < len(rows) else "", self._day_label)
-            number = f"{scale[at]:>2} " if at < len(rows) else "   "
-            end = cut_end(ends[at], room, self._ellipsis) if at < len(ends) else ""
+        for index in range(height):
+            name = pad(f"{bar}{label}" if index == middle else bar if index < len(rows) else "", self._day_label)
+            number = f"{scale[index]:>2} " if index < len(rows) else "   "
+            end = cut_end(ends[index], room, self._ellipsis) if index < len(ends) else ""
             lines.append(
                 (
-                    Span(name, CURSOR if chosen and at == middle else PLAIN),
+                    Span(name, CURSOR if chosen and index == middle else PLAIN),
                     Span(number, DIM),
-                    *(self._spans(rows[at]) if at < len(rows) else (Span(" " * axis.cells),)),
+                    *(self._spans(rows[index]) if index < len(rows) else (Span(" " * axis.cells),)),
                     Span(" "),
-                    Span(end, style_of(Tone.WAITING) if at == 0 and told and told.waiting else PLAIN),
+                    Span(end, style_of(Tone.WAITING) if index == 0 and words and words.waiting else PLAIN),
                 )
             )
         return lines

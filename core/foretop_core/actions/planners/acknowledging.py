@@ -104,15 +104,19 @@ def plan_acknowledge(
     steps: list[PlanStep] = []
     for home, some in at_home.items():
         listed = acknowledgements_in(snapshot, home)
-        ended = {key_of_entry(one.finding): None for one in listed.entries.values() if now >= end_of(one)}
-        added = {key_of_entry(one.id): msgspec.json.encode(request.of(one, now)).decode() for one in some}
-        held = acknowledgement_map(snapshot, home)
-        if why := listed.problem or _why_full(held, {**ended, **added}):
-            refused += [Refusal(one.subject, f"{_named(home)} takes no entry: {why}") for one in some]
+        ended = {
+            key_of_entry(acknowledgement.finding): None
+            for acknowledgement in listed.entries.values()
+            if now >= end_of(acknowledgement)
+        }
+        added = {key_of_entry(finding.id): msgspec.json.encode(request.of(finding, now)).decode() for finding in some}
+        config_map = acknowledgement_map(snapshot, home)
+        if why := listed.problem or _why_full(config_map, {**ended, **added}):
+            refused += [Refusal(finding.subject, f"{_named(home)} takes no entry: {why}") for finding in some]
             continue
-        said = humanize.join([render(one.what, now) for one in some])
-        forecast = f"everybody sees {until} that this is known: {said}"
-        steps.append(_step(snapshot, home, held, {**ended, **added}, forecast))
+        text = humanize.join([render(finding.what, now) for finding in some])
+        forecast = f"everybody sees {until} that this is known: {text}"
+        steps.append(_step(snapshot, home, config_map, {**ended, **added}, forecast))
     return Plan(ACKNOWLEDGE, now, tuple(steps), tuple(refused))
 
 
@@ -123,11 +127,15 @@ def plan_unacknowledge(
     at_home, refused = _by_home(snapshot, findings)
     steps: list[PlanStep] = []
     for home, some in at_home.items():
-        held = acknowledgement_map(snapshot, home)
-        removed = {key: None for one in some if held is not None and (key := key_of_entry(one.id)) in held.data}
+        config_map = acknowledgement_map(snapshot, home)
+        removed = {
+            key: None
+            for finding in some
+            if config_map is not None and (key := key_of_entry(finding.id)) in config_map.data
+        }
         if removed:
             forecast = "everybody sees it among the open findings again"
-            steps.append(_step(snapshot, home, held, removed, forecast))
+            steps.append(_step(snapshot, home, config_map, removed, forecast))
     return Plan(UNACKNOWLEDGE, now, tuple(steps), tuple(refused))
 
 

@@ -56,7 +56,9 @@ def plan_back_up_now(
     if name:
         validation.name(name, "backup")
     asked = tuple(schedules)
-    planned = [planned_backup(one, now, name or stamped_name(one, named_at or now), labels) for one in asked]
+    planned = [
+        planned_backup(schedule, now, name or stamped_name(schedule, named_at or now), labels) for schedule in asked
+    ]
     starts = _starts(snapshot, planned, now)
     steps = [_from_schedule(snapshot, *one, labels or {}) for one in zip(asked, planned, starts, strict=True)]
     return Plan(BACK_UP_NOW, now, tuple(steps))
@@ -71,10 +73,12 @@ def plan_run_again(
     """
     asked = tuple(backups)
     refused = [
-        Refusal(snapshot.ref(one), f"it has not ended ({one.phase or 'New'})") for one in asked if not has_ended(one)
+        Refusal(snapshot.ref(backup), f"it has not ended ({backup.phase or 'New'})")
+        for backup in asked
+        if not has_ended(backup)
     ]
-    repeated = [one for one in asked if has_ended(one)]
-    planned = [_same_as(one, now, named_at or now) for one in repeated]
+    repeated = [backup for backup in asked if has_ended(backup)]
+    planned = [_same_as(backup, now, named_at or now) for backup in repeated]
     steps: list[PlanStep] = []
     for old, new, start in zip(repeated, planned, _starts(snapshot, planned, now), strict=True):
         where = ObjectRef(snapshot.context, BACKUP.name, new.namespace, new.name)
@@ -114,8 +118,8 @@ def _namespaces_losing_last_copy(snapshot: ClusterSnapshot, deleted: Iterable[Ba
     ]
     if not few or len(gone) == 1:
         return tuple(few)
-    left = tuple(backup for backup in snapshot.backups if (backup.namespace, backup.name) not in gone)
-    after = replace(snapshot, backups=left, live=None).protection
+    backups = tuple(backup for backup in snapshot.backups if (backup.namespace, backup.name) not in gone)
+    after = replace(snapshot, backups=backups, live=None).protection
     return tuple(name for name in few if (row := after.row(name)) is None or not row.copies.good)
 
 
@@ -220,8 +224,8 @@ def _start(snapshot: ClusterSnapshot, facts: RunFacts, now: datetime) -> str:
     if facts.item.starts_at_once(now):
         return "one backup starts at once"
     after = f", after {humanize.count(facts.ahead, 'unfinished backup')} ahead of it" if facts.ahead else ""
-    if (at := facts.expected_start) is not None:
-        return render(sentence(f"one backup{after}; it starts ", about(at, now)), now)
+    if (moment := facts.expected_start) is not None:
+        return render(sentence(f"one backup{after}; it starts ", about(moment, now)), now)
     why = f"; when is not known: {render(facts.item.note, now)}" if facts.item.note else ""
     return f"one backup{after}{why}"
 
@@ -253,8 +257,8 @@ def _why_not_deleted(snapshot: ClusterSnapshot, backup: Backup) -> str:
 
 def requested_deletion(snapshot: ClusterSnapshot, backup: Backup) -> str:
     """Why nothing more is done to a backup whose deletion Velero has still to make; "" for any other."""
-    open_requests = [one for one in snapshot.delete_requests if one.phase != "Processed"]
-    asked = any(_is_from(one.spec.backup_name, one.namespace, backup) for one in open_requests)
+    open_requests = [request for request in snapshot.delete_requests if request.phase != "Processed"]
+    asked = any(_is_from(request.spec.backup_name, request.namespace, backup) for request in open_requests)
     return "its deletion was already requested" if asked else ""
 
 
@@ -263,7 +267,9 @@ def _delete_request(snapshot: ClusterSnapshot, backup: Backup, now: datetime) ->
     labels = {BACKUP_LABEL: label_value(backup.name), BACKUP_UID_LABEL: backup.metadata.uid}
     meta = {"generateName": f"{backup.name}-", "labels": labels}
     changes = (f"a DeleteBackupRequest for backup {backup.namespace}/{backup.name} is created",)
-    restores = [one.name for one in snapshot.restores if _is_from(one.spec.backup_name, one.namespace, backup)]
+    restores = [
+        restore.name for restore in snapshot.restores if _is_from(restore.spec.backup_name, restore.namespace, backup)
+    ]
     also = f", and the restores made from it ({humanize.join(restores)})" if restores else ""
     wait = waits_for_velero(snapshot, backup.namespace, "deleted", now)
     forecast = f"{wait}its data in storage, its snapshots and its object are permanently deleted{also}"

@@ -78,8 +78,8 @@ def _step(snapshot: ClusterSnapshot, backup: Backup, request: NewLifetime, now: 
         warnings.append(f"That is {humanize.duration(old - until)} earlier than before.")
     if backup.annotation(NAB_NAME_ANNOTATION):
         warnings.append("It belongs to a tenant's NAB.")
-    said = f"it expires {humanize.time(until, now)}, in {humanize.duration(until - now)}"
-    forecast = f"{said}, and not {humanize.time(old, now)}" if old is not None else said
+    text = f"it expires {humanize.time(until, now)}, in {humanize.duration(until - now)}"
+    forecast = f"{text}, and not {humanize.time(old, now)}" if old is not None else text
     where = snapshot.ref(backup)
     return patch_step(where, backup, patch, before, forecast, tuple(warnings))
 

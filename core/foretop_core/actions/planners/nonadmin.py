@@ -88,7 +88,7 @@ def plan_decide(
 
 
 def _delete(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
-    nars = [one.name for one in snapshot.nars if one.namespace == nab.namespace and _from(one, nab)]
+    nars = [nar.name for nar in snapshot.nars if nar.namespace == nab.namespace and _from(nar, nab)]
     also = f", the NARs made from it ({humanize.join(nars)})" if nars else ""
     velero = nab.velero.name
     first = f"its data in storage, the Velero backup {velero}{also}" if velero else f"it never created a backup{also}"

@@ -85,8 +85,8 @@ def read_end(text: str, now: datetime) -> datetime | timedelta:
     if wanted.startswith("+"):
         return _read_more(wanted)
     if clock := _CLOCK.fullmatch(wanted):
-        at = now.astimezone(UTC).replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
-        return at if at > now else at + timedelta(days=1)
+        moment = now.astimezone(UTC).replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
+        return moment if moment > now else moment + timedelta(days=1)
     try:
         end = now + timedelta(microseconds=parse_duration(days_in_hours(wanted)) // 1000)
     except (GoError, OverflowError):
@@ -118,8 +118,8 @@ def end_as_typed(until: datetime | None, now: datetime) -> str:
     """An end as a person could have typed it: `04:30Z` within a day, else with its date; "" for none."""
     if until is None:
         return ""
-    at = until.astimezone(UTC)
-    return f"{at:%H:%MZ}" if timedelta() < at - now <= timedelta(days=1) else f"{at:%Y-%m-%dT%H:%MZ}"
+    moment = until.astimezone(UTC)
+    return f"{moment:%H:%MZ}" if timedelta() < moment - now <= timedelta(days=1) else f"{moment:%Y-%m-%dT%H:%MZ}"
 
 
 def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request: PauseRequest, now: datetime) -> Plan:
@@ -175,16 +175,16 @@ def _change_step(
     marks: dict[str, str | None],
     now: datetime,
 ) -> PlanStep:
-    held = pause_info(schedule).until
-    end = request.end(now, held) if PAUSED_UNTIL in marks else held
+    moment = pause_info(schedule).until
+    end = request.end(now, moment) if PAUSED_UNTIL in marks else moment
     stays = f"it stays paused {f'until {humanize.time(end, now)}' if end is not None else 'without an end'}"
     if PAUSED_UNTIL not in marks:
         forecast = f"{stays}, for {'another' if pause_info(schedule).why else 'this'} reason"
     else:
-        was = f", and not {'until ' if end is None else ''}{humanize.time(held, now)}" if held is not None else ""
+        was = f", and not {'until ' if end is None else ''}{humanize.time(moment, now)}" if moment is not None else ""
         forecast = f"{stays}{was}"
     facts = schedule_facts(snapshot, schedule, now)
-    effect = replace(pause_effect(facts, end, request.gap), is_change=True, was=held)
+    effect = replace(pause_effect(facts, end, request.gap), is_change=True, was=moment)
     return replace(_step(where, schedule, {"metadata": {"annotations": marks}}, forecast), effect=effect)
 
 

@@ -64,8 +64,8 @@ class RestoreRequest(msgspec.Struct, frozen=True):
 
 def copies_of(snapshot: ClusterSnapshot, namespace: str) -> tuple[Backup, ...]:
     """The backups that have something of a namespace and can be restored from, the newest first."""
-    found = (one for one in snapshot.backups if is_copy(one))
-    having = [one for one in found if template_coverage(one.spec, namespace).extent is not Extent.NONE]
+    backups = (backup for backup in snapshot.backups if is_copy(backup))
+    having = [backup for backup in backups if template_coverage(backup.spec, namespace).extent is not Extent.NONE]
     return tuple(sorted(having, key=began, reverse=True))
 
 
@@ -243,14 +243,14 @@ def _policy(existing: str) -> str:
 def _volumes(wanted: bool | None, unready: Iterable[BackupRepository]) -> str:
     if wanted is False:
         return "volumes are not restored"
-    names = [one.name for one in unready]
+    names = [repository.name for repository in unready]
     default = " (Velero's default)" if wanted is None else ""
     return f"volumes are restored{default}{f', but none from {humanize.join(names)}' if names else ''}"
 
 
 def unready_warnings(unready: Iterable[BackupRepository]) -> tuple[str, ...]:
     """The reason for each repository that volumes cannot be restored from."""
-    return tuple(f"{unready_names([one])}: {unready_repository(one)}" for one in unready)
+    return tuple(f"{unready_names([repository])}: {unready_repository(repository)}" for repository in unready)
 
 
 def _warnings(
@@ -261,7 +261,11 @@ def _warnings(
         found.append("The backup failed partially: some data may be missing.")
     held = backup.spec.included_namespaces
     if held and not any("*" in name for name in held):
-        lacking = [one for one in request.more.included_namespaces if "*" not in one and one not in held]
+        lacking = [
+            namespace
+            for namespace in request.more.included_namespaces
+            if "*" not in namespace and namespace not in held
+        ]
         if lacking:
             found.append(f"The backup does not include {humanize.join(lacking)}: nothing is restored from there.")
     if not places:

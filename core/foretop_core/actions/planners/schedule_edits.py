@@ -171,8 +171,8 @@ def _step(
         return step
     means, *others = meaning(read, now)
     lead = means if len(read) > 1 else f"means {means}"
-    at = next(place for place, line in enumerate(step.changes, start=1) if line.startswith("spec.schedule "))
-    return replace(step, changes=(*step.changes[:at], lead, *others, *step.changes[at:]))
+    index = next(place for place, line in enumerate(step.changes, start=1) if line.startswith("spec.schedule "))
+    return replace(step, changes=(*step.changes[:index], lead, *others, *step.changes[index:]))
 
 
 def _forecast(snapshot: ClusterSnapshot, before: Schedule, after: Schedule, now: datetime) -> str:
@@ -181,18 +181,18 @@ def _forecast(snapshot: ClusterSnapshot, before: Schedule, after: Schedule, now:
     is_moved = before.spec.schedule != after.spec.schedule and not after.spec.paused
     is_new = is_moved and not facts.is_due_somehow
     coming = schedule_facts(snapshot, after, now).unpausing(Choice.LEAVE, is_new=is_new)
-    told = render(coming.sentence, now)
+    text = render(coming.sentence, now)
     if after.spec.paused:
-        told = f"no backup until it is unpaused; unpaused now: {told}"
+        text = f"no backup until it is unpaused; unpaused now: {text}"
     elif is_moved:
         was = facts.by_reading[-1].next_run
         then = now if coming.at_once else coming.next_run
         if coming.predictable and not coming.silence and (was or then):
-            told = f"next run {_when(was, now)} → {_when(then, now)}; {told}"
+            text = f"next run {_when(was, now)} → {_when(then, now)}; {text}"
     kept = snapshot.labelled_runs(before)
     if kept and before.spec.template != after.spec.template:
-        told += f"; {humanize.count(len(kept), 'existing backup')} {'stays' if len(kept) == 1 else 'stay'} unchanged"
-    return told
+        text += f"; {humanize.count(len(kept), 'existing backup')} {'stays' if len(kept) == 1 else 'stay'} unchanged"
+    return text
 
 
 def _when(run: datetime | None, now: datetime) -> str:

@@ -138,7 +138,9 @@ def meaning(read: Readings, now: datetime) -> tuple[str, ...]:
     """Tells what an expression means and when it runs next, for each reading that is possible."""
     if len(read) == 1:
         return read[0].meaning, f"next runs {_listed_runs(read[0].parsed, now)}"
-    return tuple(f"on {one.releases}: {one.meaning}; next runs {_listed_runs(one.parsed, now)}" for one in read)
+    return tuple(
+        f"on {reading.releases}: {reading.meaning}; next runs {_listed_runs(reading.parsed, now)}" for reading in read
+    )
 
 
 def _listed_runs(parsed: CronSchedule | CronError, now: datetime) -> str:
@@ -180,7 +182,7 @@ def doubts(snapshot: ClusterSnapshot, request: NewSchedule, read: Readings) -> t
         )
     if doubt := differences(request.cron, snapshot.verdict(request.namespace).candidates):
         found.append(doubt)
-    if any(isinstance(one.parsed, CronSchedule) and one.parsed.every is not None for one in read):
+    if any(isinstance(reading.parsed, CronSchedule) and reading.parsed.every is not None for reading in read):
         found.append("@every counts from the actual last run, so it drifts.")
     return tuple(found)
 

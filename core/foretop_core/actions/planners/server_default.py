@@ -50,11 +50,11 @@ def plan_server_default(
 def _why_not(deployment: Deployment, skip: bool) -> str:
     if _is_oadps(deployment):
         return f"the OADP operator owns it and would revert the flag: {OADP_WAY}"
-    owner = next((one for one in deployment.metadata.owner_references if one.controller), None)
+    owner = next((reference for reference in deployment.metadata.owner_references if reference.controller), None)
     if owner is not None:
         return f"{owner.kind} {owner.name} owns it and would revert the flag: set it there"
-    known = server(deployment)
-    if known is not None and known.skip_immediately is skip:
+    velero = server(deployment)
+    if velero is not None and velero.skip_immediately is skip:
         return f"its default is already {said(skip)}"
     return ""
 

@@ -126,14 +126,14 @@ class AccessReviewer:
     async def rules(self, namespace: str) -> AccessRules:
         """The rules of a namespace; known answers are renewed one a second, and ever more rarely while they stay."""
         async with self._asking.setdefault(namespace, asyncio.Lock()):
-            known = self._rules.get(namespace)
-            if known is None or self._is_due(known):
+            known_rules = self._rules.get(namespace)
+            if known_rules is None or self._is_due(known_rules):
                 rules = await self._ask_rules(namespace)
-                held = REMEMBER
-                if known is not None and known.rules == rules:
-                    held = min(known.held * 2, REMEMBER_LONGEST)
-                known = self._rules[namespace] = _KnownRules(self._clock.now(), rules, held)
-            return known.rules
+                length = REMEMBER
+                if known_rules is not None and known_rules.rules == rules:
+                    length = min(known_rules.held * 2, REMEMBER_LONGEST)
+                known_rules = self._rules[namespace] = _KnownRules(self._clock.now(), rules, length)
+            return known_rules.rules
 
     def _is_due(self, known: _KnownRules) -> bool:
         now = self._clock.now()

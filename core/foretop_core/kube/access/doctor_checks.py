@@ -158,17 +158,17 @@ def _cluster(client: ApiClient, uid: str) -> Check:
 
 
 def _protection(client: ApiClient) -> Check:
-    found = client.protection
-    if found.read_only:
-        return Check("protection", CheckStatus.NOTE, f"read-only: {found.read_only}")
-    if not found.production:
+    protection = client.protection
+    if protection.read_only:
+        return Check("protection", CheckStatus.NOTE, f"read-only: {protection.read_only}")
+    if not protection.production:
         return Check("protection", CheckStatus.OK, "none: nothing in the configuration protects this cluster")
     name, uid = client.config.name, client.identity.uid
-    remedy = f"set contexts.{name}.clusterUid: {uid}" if found.name == name and uid else ""
-    if found.in_doubt:
+    remedy = f"set contexts.{name}.clusterUid: {uid}" if protection.name == name and uid else ""
+    if protection.in_doubt:
         remedy = "run foretop doctor in the protected context, and set its clusterUid"
-    told = f"{found.production}; {found.name} is to be typed before a write"
-    return Check("protection", CheckStatus.NOTE, told, remedy)
+    text = f"{protection.production}; {protection.name} is to be typed before a write"
+    return Check("protection", CheckStatus.NOTE, text, remedy)
 
 
 async def _kind(client: ApiClient, access: AccessReviewer, kind: Kind, places: NamespaceResolver) -> Check:
@@ -177,13 +177,13 @@ async def _kind(client: ApiClient, access: AccessReviewer, kind: Kind, places: N
     try:
         if await served_version(client, kind) is None:
             return Check(about, missing, "not installed", "install Velero's CRDs" if kind in _NEEDED else "")
-        found = await places.of(kind)
-        denied = {namespace: await _denied(access, kind, namespace) for namespace in found.namespaces}
+        accessible = await places.of(kind)
+        denied = {namespace: await _denied(access, kind, namespace) for namespace in accessible.namespaces}
     except ApiError as problem:
         return Check(about, missing, str(problem))
-    if found.missing:
+    if accessible.missing:
         return Check(
-            about, missing, f"namespace {', '.join(found.missing)} does not exist", "name an existing namespace"
+            about, missing, f"namespace {', '.join(accessible.missing)} does not exist", "name an existing namespace"
         )
     if verbs := [verb for verb in READ_VERBS if any(verb in some for some in denied.values())]:
         where = ", ".join(_place(name) for name, some in denied.items() if some)
@@ -192,7 +192,7 @@ async def _kind(client: ApiClient, access: AccessReviewer, kind: Kind, places: N
         if verbs == ["get"]:
             return Check(about, CheckStatus.NOTE, f"{what}: you cannot see their YAML or change them", remedy)
         return Check(about, missing, what, remedy)
-    where = "in all namespaces" if found.namespaces == EVERYWHERE else f"in {', '.join(found.namespaces)}"
+    where = "in all namespaces" if accessible.namespaces == EVERYWHERE else f"in {', '.join(accessible.namespaces)}"
     return Check(about, CheckStatus.OK, f"can be listed and watched {where}")
 
 
@@ -268,9 +268,9 @@ def _velero(servers: tuple[FoundVelero, ...]) -> list[Check]:
 
 
 async def _node_agents(client: ApiClient, namespace: str) -> Check:
-    found = await read_node_limits(client, namespace)
-    verdict = CheckStatus.NOTE if found.is_refused else CheckStatus.OK
-    return Check("node agents", verdict, f"in {namespace}, {found.summary}")
+    limits = await read_node_limits(client, namespace)
+    verdict = CheckStatus.NOTE if limits.is_refused else CheckStatus.OK
+    return Check("node agents", verdict, f"in {namespace}, {limits.summary}")
 
 
 def _cron(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Check:
@@ -324,12 +324,12 @@ async def server_snapshot(client: ApiClient, server: FoundVelero, given_versions
 
 
 async def _listed(client: ApiClient, kind: Kind, namespace: str) -> list[Resource]:
-    found: list[Resource] = []
+    resources: list[Resource] = []
     for name in WATCHED_NAMES.get(kind, ("",)):
         with suppress(ForetopError):
             named = {"fieldSelector": f"metadata.name={name}"} if name else None
             response = await client.request("GET", api_paths.collection(kind, namespace), named)
             for raw in read_page(response.body, kind).items or []:
                 with suppress(Unreadable):
-                    found.append(read_object(kind, raw))
-    return found
+                    resources.append(read_object(kind, raw))
+    return resources

@@ -44,12 +44,12 @@ async def find_velero(
         return everywhere
     likely = wanted or tuple(seen_storage) or await _storage_namespaces(client)
     places = likely or (*USUAL_NAMESPACES, client.config.namespace)
-    found = []
+    veleros = []
     for namespace in sorted(dict.fromkeys(places)):
         velero = await _deployment(client, namespace)
         if velero.known or namespace in likely:
-            found.append(velero)
-    return tuple(found)
+            veleros.append(velero)
+    return tuple(veleros)
 
 
 def _read(deployment: Deployment) -> FoundVelero:
@@ -65,11 +65,11 @@ async def _deployments(client: ApiClient) -> tuple[FoundVelero, ...]:
         if problem.status in (403, 404):
             return ()
         raise
-    found = []
+    veleros = []
     for raw in read_page(response.body, DEPLOYMENT).items or []:
         with suppress(Unreadable):
-            found.append(_read(decode(Deployment, raw)))
-    return tuple(sorted(found, key=lambda velero: velero.namespace))
+            veleros.append(_read(decode(Deployment, raw)))
+    return tuple(sorted(veleros, key=lambda velero: velero.namespace))
 
 
 async def _deployment(client: ApiClient, namespace: str) -> FoundVelero:

@@ -58,13 +58,17 @@ class NamespaceResolver:
     async def of(self, kind: Kind) -> AccessibleNamespaces:
         if not kind.namespaced:
             return AccessibleNamespaces(EVERYWHERE, chosen=True)
-        found = await self._found(kind)
+        accessible = await self._found(kind)
         also = () if kind in BESIDE_VELERO else self._also
-        named = (*(found.namespaces if found.chosen else ()), *also)
+        named = (*(accessible.namespaces if accessible.chosen else ()), *also)
         missing = [name for name in dict.fromkeys(named) if not await self.exists(name)]
-        places = found.namespaces if found.namespaces == EVERYWHERE else (*await self._sure(kind, found, also), *also)
+        places = (
+            accessible.namespaces
+            if accessible.namespaces == EVERYWHERE
+            else (*await self._sure(kind, accessible, also), *also)
+        )
         seen = tuple(name for name in dict.fromkeys(places) if name not in missing)
-        return AccessibleNamespaces(seen, chosen=found.chosen and not missing, missing=tuple(missing))
+        return AccessibleNamespaces(seen, chosen=accessible.chosen and not missing, missing=tuple(missing))
 
     async def _sure(self, kind: Kind, found: AccessibleNamespaces, also: tuple[str, ...]) -> tuple[str, ...]:
         """Once a person has said where to look, a place that was only guessed is not complained about."""
@@ -86,8 +90,12 @@ class NamespaceResolver:
         if self._named.velero and (self._named.with_velero or not self._named.namespaces):
             return AccessibleNamespaces((self._named.velero,), chosen=True)
         if not self._named.namespaces or not self._named.with_velero:
-            found = await accessible_namespaces(self._client, self._access, kind, self._named.namespaces)
-            return found if found.chosen or found.namespaces == EVERYWHERE else await self._with_usual(kind, found)
+            accessible = await accessible_namespaces(self._client, self._access, kind, self._named.namespaces)
+            return (
+                accessible
+                if accessible.chosen or accessible.namespaces == EVERYWHERE
+                else await self._with_usual(kind, accessible)
+            )
         veleros = await self._where_velero_is()
         mine = tuple(name for name in veleros if name in self._named.namespaces)
         return (
@@ -114,8 +122,8 @@ class NamespaceResolver:
     async def _where_velero_is(self) -> tuple[str, ...]:
         async with self._asking:
             if self._veleros is None or self._is_old(self._veleros[0]):
-                found = await find_velero(self._client)
-                self._veleros = (self._clock.now(), _names(server.namespace for server in found))
+                veleros = await find_velero(self._client)
+                self._veleros = (self._clock.now(), _names(server.namespace for server in veleros))
             return self._veleros[1]
 
     async def _ask(self, namespace: str) -> bool:

@@ -35,9 +35,9 @@ async def read_node_limits(client: ApiClient, namespace: str) -> NodeAgentLimits
     release = find_release(image_version(container.image))
     if not named and release is not None and (release.major, release.minor) >= _WITH_FLAG:
         return NodeAgentLimits(DEFAULT_LIMIT)
-    found = await _read_config(client, namespace, named or NODE_AGENT_CONFIG)
-    if named or release is not None or not found.source:
-        return found
+    limits = await _read_config(client, namespace, named or NODE_AGENT_CONFIG)
+    if named or release is not None or not limits.source:
+        return limits
     return NodeAgentLimits(why_unknown="the release of the node agents is not known")
 
 

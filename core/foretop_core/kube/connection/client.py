@@ -233,16 +233,16 @@ class ApiClient:
 
     def _check_permit(self, request: _Request, permit: WritePermit) -> None:
         """Before every sending: the configuration and the kubeconfig may have changed since it was given."""
-        found = self.protection
+        protection = self.protection
         why = ""
         if permit.client is not self or (request.method, request.path) not in permit.writes:
             why = "it is not in the plan that was permitted"
         elif permit.dry_run and (request.params or {}).get("dryRun") != "All":
             why = "only a dry run was permitted"
-        elif found.read_only:
-            why = f"read-only is on: {found.read_only}"
-        elif found.name and found.name not in permit.confirmed and not permit.dry_run:
-            why = f"{found.production}, and its name was not given"
+        elif protection.read_only:
+            why = f"read-only is on: {protection.read_only}"
+        elif protection.name and protection.name not in permit.confirmed and not permit.dry_run:
+            why = f"{protection.production}, and its name was not given"
         if why:
             raise WriteRefused(f"{request.method} {request.path} was not sent", why)
 
@@ -343,17 +343,19 @@ class ApiClient:
 
     async def _refusal(self, response: aiohttp.ClientResponse, used: Credentials) -> ApiError:
         content = await self._read(response)
-        told = api_error(response.status, content, response.reason, response.headers.get("Retry-After"))
+        error = api_error(response.status, content, response.reason, response.headers.get("Retry-After"))
         reason, message = (
-            without_secrets(text, self.config, used.authorization) for text in (told.reason, told.message)
+            without_secrets(text, self.config, used.authorization) for text in (error.reason, error.message)
         )
-        return ApiError(response.status, reason, message, told.retry_after, is_status=told.is_status)
+        return ApiError(response.status, reason, message, error.retry_after, is_status=error.is_status)
 
     def _explained(self, problem: Exception, used: Credentials | None = None) -> Unreachable:
         """In one line, without the address beyond its host: libraries quote it."""
-        found = explain(self.config.address, problem)
+        unreachable = explain(self.config.address, problem)
         authorization = used.authorization if used else ""
-        return type(found)(found.what, without_secrets(found.why, self.config, authorization), found.hint)
+        return type(unreachable)(
+            unreachable.what, without_secrets(unreachable.why, self.config, authorization), unreachable.hint
+        )
 
     async def _pool_for(self, credentials: Credentials) -> aiohttp.ClientSession:
         """The pool that fits; a renewed certificate or a changed kubeconfig ends the old one's watches."""

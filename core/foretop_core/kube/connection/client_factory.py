@@ -73,8 +73,8 @@ def known_protections(options: ConnectionOptions, environ: Mapping[str, str], re
     """The protection of each context of the kubeconfig, as far as it can be told without asking its cluster."""
     kubeconfig = read_kubeconfig(options, environ)
     protection = _protection(kubeconfig, options, environ, read_only)
-    found = cluster_identities(kubeconfig, kubeconfig.contexts, replace(options, kubeconfig=""), environ)
-    return {name: protection.of(name, next(iter(some), ClusterIdentity())) for name, some in found.items()}
+    identities = cluster_identities(kubeconfig, kubeconfig.contexts, replace(options, kubeconfig=""), environ)
+    return {name: protection.of(name, next(iter(some), ClusterIdentity())) for name, some in identities.items()}
 
 
 def _protection(

@@ -42,16 +42,19 @@ class ClusterProtection:
     @property
     def protects_clusters(self) -> bool:
         """True if the file protects a cluster: then the uid of each connection is needed."""
-        return any(one.read_only or one.production for one in self._config.settings.contexts.values())
+        return any(settings.read_only or settings.production for settings in self._config.settings.contexts.values())
 
     def of(self, name: str, identity: ClusterIdentity) -> Protection:
         """The protection of a connection by the configuration as it was last read."""
-        found = self._judged.get((name, identity))
-        if found is None:
-            known = {context: tuple(self._with_uid(one) for one in some) for context, some in self._all_known().items()}
-            found = protection_of(name, identity, self._config, known, self._read_only)
-            self._judged[name, identity] = found
-        return found
+        protection = self._judged.get((name, identity))
+        if protection is None:
+            identities = {
+                context: tuple(self._with_uid(cluster_identity) for cluster_identity in some)
+                for context, some in self._all_known().items()
+            }
+            protection = protection_of(name, identity, self._config, identities, self._read_only)
+            self._judged[name, identity] = protection
+        return protection
 
     def learn(self, identity: ClusterIdentity) -> None:
         """A connection has told its uid: the contexts that lead to the same address are that cluster."""
@@ -73,7 +76,11 @@ class ClusterProtection:
 
     def _all_known(self) -> ClusterIdentities:
         if self._known is None:
-            marked = (name for name, one in self._config.settings.contexts.items() if one.read_only or one.production)
+            marked = (
+                name
+                for name, settings in self._config.settings.contexts.items()
+                if settings.read_only or settings.production
+            )
             self._known = self._identities(tuple(marked)) if self.protects_clusters else {}
         return self._known
 

@@ -49,8 +49,8 @@ async def served_version(client: ApiClient, kind: Kind) -> str | None:
 
 
 async def _serves(client: ApiClient, kind: Kind, version: str) -> bool:
-    found = await _ask(client, f"/apis/{kind.group}/{version}", _Resources)
-    return found is not None and any(entry.name == kind.plural for entry in found.resources or [])
+    resources = await _ask(client, f"/apis/{kind.group}/{version}", _Resources)
+    return resources is not None and any(entry.name == kind.plural for entry in resources.resources or [])
 
 
 async def _ask(client: ApiClient, path: str, shape: type[T]) -> T | None:

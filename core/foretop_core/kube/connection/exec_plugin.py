@@ -198,13 +198,13 @@ def _flooded(config: ExecConfig) -> Unauthenticated:
 
 def _answer(config: ExecConfig, code: int | None, stdout: bytes, stderr: bytes) -> ExecCredential:
     if code != 0:
-        said = _last_words(config, stdout, stderr)
-        raise Unauthenticated(said or f"{_name(config)} ended with exit code {code}")
+        text = _last_words(config, stdout, stderr)
+        raise Unauthenticated(text or f"{_name(config)} ended with exit code {code}")
     try:
         answer = msgspec.json.decode(stdout, type=_Answer)
     except (ValueError, RecursionError):
-        said = _last_words(config, stdout, stderr)
-        raise Unauthenticated(said or f"{_name(config)} did not return an ExecCredential") from None
+        text = _last_words(config, stdout, stderr)
+        raise Unauthenticated(text or f"{_name(config)} did not return an ExecCredential") from None
     status = answer.status
     if answer.api_version != config.api_version:
         raise Unauthenticated(

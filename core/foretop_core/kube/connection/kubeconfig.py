@@ -114,7 +114,9 @@ def cluster_identities(
     if options.kubeconfig:
         with suppress(BadInput):
             files.append(read_kubeconfig(replace(options, kubeconfig=""), environ))
-    return {name: tuple(found for file in files if (found := _identity(file, name)) is not None) for name in names}
+    return {
+        name: tuple(identity for file in files if (identity := _identity(file, name)) is not None) for name in names
+    }
 
 
 def _identity(kubeconfig: Kubeconfig, name: str) -> ClusterIdentity | None:
@@ -224,14 +226,14 @@ def _referred(
 ) -> KubeconfigEntry:
     """The cluster or user that a flag gives, else the one that the context names."""
     name = given or context.text(key)
-    found = entries.get(name)
-    if found is None and given:
+    entry = entries.get(name)
+    if entry is None and given:
         known = f"it has {_listed(entries)}" if entries else "it has none"
         raise BadInput(f"--{key} {name!r} does not exist", f"looked in {kubeconfig.file_names}", known)
-    if found is None:
+    if entry is None:
         why = f"its {key} {name!r} is not in {kubeconfig.file_names}" if name else f"it does not name a {key}"
         raise BadInput(f"The context {context.name!r} cannot be used", why, "see kubectl config view")
-    return found
+    return entry
 
 
 def _listed(names: Mapping[str, KubeconfigEntry], most: int = 8) -> str:

@@ -142,27 +142,27 @@ def check_type(wanted: TypeMeta, raw: msgspec.Raw, *, may_be_absent: bool) -> No
     if memoryview(raw)[: len(opening)] == opening:
         return
     try:
-        found = _TYPE.decode(raw)
+        meta = _TYPE.decode(raw)
     except msgspec.ValidationError:
-        found = TypeMeta()
+        meta = TypeMeta()
         may_be_absent = False
     except (ValueError, RecursionError):
         return  # Not JSON at all: who reads it says why.
-    if found == wanted or (may_be_absent and found == TypeMeta()):
+    if meta == wanted or (may_be_absent and meta == TypeMeta()):
         return
-    told = " ".join(part for part in (found.api_version, found.kind) if part)[:_LONGEST_TYPE]
-    raise OtherType(f"{wanted.kind} cannot be read", f"the object is {f'a {told}' if told else 'without a kind'}")
+    text = " ".join(part for part in (meta.api_version, meta.kind) if part)[:_LONGEST_TYPE]
+    raise OtherType(f"{wanted.kind} cannot be read", f"the object is {f'a {text}' if text else 'without a kind'}")
 
 
 def read_object(kind: Kind, raw: msgspec.Raw) -> Resource:
     """One object with a name; whatever is wrong with it (bad UTF-8, no end of nesting) is Unreadable."""
     try:
-        found = decode(kind.model, raw)
+        resource = decode(kind.model, raw)
     except (ValueError, RecursionError) as problem:
         raise Unreadable(f"{kind.name} cannot be read", str(problem)) from None
-    if not found.name:
+    if not resource.name:
         raise Unreadable(f"{kind.name} cannot be read", "it has no name")
-    return found
+    return resource
 
 
 def identify(raw: msgspec.Raw) -> ObjectIdentity:
@@ -217,11 +217,11 @@ class ListStream:
             if end == -1:
                 break
             try:
-                found = _OBJECTS.decode(b"[" + self._rest[: end + 1] + b"]")
+                raws = _OBJECTS.decode(b"[" + self._rest[: end + 1] + b"]")
             except (ValueError, RecursionError):
                 continue
             del self._rest[: end + 2]
-            return found
+            return raws
         if len(self._rest) > LONGEST_OBJECT:
             raise too_long("an object of the list", LONGEST_OBJECT)
         return []

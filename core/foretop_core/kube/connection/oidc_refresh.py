@@ -136,8 +136,8 @@ def _exchange(client: RESTClientObject, oidc: OidcConfig, endpoint: str) -> _Ans
         return answer
     if reply.status == 200:
         raise _cannot(oidc, f"{_host(endpoint)} gave no id_token", "was the scope openid asked for? Sign in again")
-    said = ": ".join(part for part in (answer.error, answer.error_description) if part)
-    raise _cannot(oidc, f"{_host(endpoint)} answered {reply.status} {_safe(said, oidc)}".rstrip(), SIGN_IN)
+    text = ": ".join(part for part in (answer.error, answer.error_description) if part)
+    raise _cannot(oidc, f"{_host(endpoint)} answered {reply.status} {_safe(text, oidc)}".rstrip(), SIGN_IN)
 
 
 def _ask(client: RESTClientObject, oidc: OidcConfig, endpoint: str, in_header: bool) -> _Reply:

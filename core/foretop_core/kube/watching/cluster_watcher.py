@@ -236,8 +236,8 @@ class ClusterWatcher:
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for one in waits:
-                one.cancel()
+            for wait in waits:
+                wait.cancel()
 
     async def _patience(self, kind: Kind, found: AccessibleNamespaces) -> None:
         """A watch of everything that works needs no second look; one that lost its right does."""

@@ -347,10 +347,10 @@ class Reflector:
         self._sink.apply(change, changed)
 
     def _change_unreadable(self, change: EventType, raw: msgspec.Raw, problem: Unreadable) -> None:
-        known = identify(raw)
-        self._advance(known.version)
-        if change == "DELETED" and known.name:
-            meta = {"namespace": known.namespace, "name": known.name, "resourceVersion": known.version}
+        identity = identify(raw)
+        self._advance(identity.version)
+        if change == "DELETED" and identity.name:
+            meta = {"namespace": identity.namespace, "name": identity.name, "resourceVersion": identity.version}
             self._sink.apply(change, from_builtins(self._scope.kind.model, {"metadata": meta}))
         else:
             self._show_unreadable(raw, problem)
@@ -369,11 +369,11 @@ class Reflector:
             self._version = ""
 
     def _show_unreadable(self, raw: msgspec.Raw, problem: Unreadable) -> None:
-        known = identify(raw)
-        if known.name:
+        identity = identify(raw)
+        if identity.name:
             # A new list holds whatever its versions say: a restored server starts again from lower ones.
-            version = known.version if self._verb == "watch" else ""
-            self._sink.unreadable(known.namespace, known.name, str(problem), version)
+            version = identity.version if self._verb == "watch" else ""
+            self._sink.unreadable(identity.namespace, identity.name, str(problem), version)
         else:
             self._lose_track(problem)
 

@@ -53,8 +53,8 @@ class InterruptibleWait:
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for one in waits:
-                one.cancel()
+            for task in waits:
+                task.cancel()
 
     def hurry(self) -> None:
         """Whoever waits goes on now: somebody has signed in, or asked for another try."""

@@ -158,12 +158,12 @@ class MovementSink:
         self._sink.health(health)
 
     def _settle(self) -> None:
-        wanted = {key: item for key, item in self._known.items() if self._is_wanted(item)}
-        for key in self._shown.keys() - wanted.keys():
+        resources = {key: item for key, item in self._known.items() if self._is_wanted(item)}
+        for key in self._shown.keys() - resources.keys():
             self._sink.apply("DELETED", self._shown[key])
-        for key in wanted.keys() - self._shown.keys():
-            self._sink.apply("ADDED", wanted[key])
-        self._shown = wanted
+        for key in resources.keys() - self._shown.keys():
+            self._sink.apply("ADDED", resources[key])
+        self._shown = resources
 
     def _is_wanted(self, item: Resource) -> bool:
         return item.label(self._label) in self._wanted

@@ -78,8 +78,8 @@ class WatchSlots:
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for one in waits:
-                one.cancel()
+            for task in waits:
+                task.cancel()
             del self._waiting[scope]
 
     def pause(self, timing: WatchTimings) -> float:

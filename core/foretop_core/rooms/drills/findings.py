@@ -39,7 +39,7 @@ def left_over_drills(records: Sequence[DrillRecord]) -> Rule:
 def _left_over(drill: LeftDrill) -> Finding:
     own, subject = drill.own, _subject(drill.own)
     of = f" The drill restored {drill.source}." if drill.source else ""
-    names = humanize.join([str(one.target) for one in own])
+    names = humanize.join([str(left_object.target) for left_object in own])
     when = sentence(" at ", subject.at) if subject.at is not None else ""
     made = sentence(f"foretop created {names}", when, f", by {subject.by}.{of}")
     return Finding(
@@ -71,11 +71,13 @@ def _unproven(drill: LeftDrill) -> Finding:
 
 
 def _told(objects: Sequence[LeftObject]) -> Iterator[Text]:
-    for one in objects:
-        when = sentence(", created at ", one.at) if one.at is not None else ""
-        yield sentence(str(one.target), when, f": {one.proof.value}. To delete it: {one.command}")
+    for left_object in objects:
+        when = sentence(", created at ", left_object.at) if left_object.at is not None else ""
+        yield sentence(
+            str(left_object.target), when, f": {left_object.proof.value}. To delete it: {left_object.command}"
+        )
 
 
 def _subject(objects: Sequence[LeftObject]) -> LeftObject:
     """The namespace, where it is there: all else of a drill serves what is in it."""
-    return next((one for one in objects if one.target.kind == NAMESPACE.name), objects[0])
+    return next((left_object for left_object in objects if left_object.target.kind == NAMESPACE.name), objects[0])

@@ -75,15 +75,15 @@ class LeftDrill(msgspec.Struct, frozen=True):
 
     @property
     def own(self) -> tuple[LeftObject, ...]:
-        return tuple(one for one in self.objects if one.proof is Proof.OWN)
+        return tuple(left_object for left_object in self.objects if left_object.proof is Proof.OWN)
 
     @property
     def unproven(self) -> tuple[LeftObject, ...]:
-        return tuple(one for one in self.objects if one.proof is not Proof.OWN)
+        return tuple(left_object for left_object in self.objects if left_object.proof is not Proof.OWN)
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(one.target.name for one in self.objects)
+        return frozenset(left_object.target.name for left_object in self.objects)
 
 
 def proof_of(
@@ -119,8 +119,8 @@ def left_drills(
     by_drill: defaultdict[str, list[tuple[ObjectRef, Resource]]] = defaultdict(list)
     for ref, item in objects:
         by_drill[item.label(DRILL_LABEL)].append((ref, item))
-    found = [_left_drill(drill, held, records, now) for drill, held in by_drill.items()]
-    return tuple(sorted(found, key=lambda one: (str(one.objects[0].at or ""), one.id)))
+    drills = [_left_drill(drill, held, records, now) for drill, held in by_drill.items()]
+    return tuple(sorted(drills, key=lambda one: (str(one.objects[0].at or ""), one.id)))
 
 
 def deletion_line(target: ObjectRef) -> str:
@@ -147,17 +147,17 @@ def _left_drill(
 
 def _left_object(ref: ObjectRef, item: Resource, drill: str, records: list[DrillRecord]) -> LeftObject:
     proof, record = proof_of(ref, item.metadata.uid, drill, records)
-    by, at = (record.user, record.at) if record is not None else ("", item.created)
-    return LeftObject(ref, item.metadata.uid, drill, proof, by, at)
+    by, moment = (record.user, record.at) if record is not None else ("", item.created)
+    return LeftObject(ref, item.metadata.uid, drill, proof, by, moment)
 
 
 def _is_going(items: list[Resource], restores: list[Restore], records: list[DrillRecord], now: datetime) -> bool:
     """True if the drill is under way: one in the journal here is over once it notes so, or deletes what it made."""
     if any(record.method != "POST" for record in records):
         return False
-    if any(one.phase not in ENDED and _is_within(one.created, now, LONGEST_DRILL) for one in restores):
+    if any(restore.phase not in ENDED and _is_within(restore.created, now, LONGEST_DRILL) for restore in restores):
         return True
-    signs = (*(item.created for item in items), *(one.status.completion_timestamp for one in restores))
+    signs = (*(item.created for item in items), *(restore.status.completion_timestamp for restore in restores))
     return any(_is_within(sign, now, GOING_FOR) for sign in signs)
 
 
@@ -226,7 +226,11 @@ class DrillReport(msgspec.Struct, frozen=True):
     @property
     def failed(self) -> str:
         """The failures in one line; "" for none."""
-        short = [f"{one.restored} of {one.expected - one.ended} {one.kind}" for one in self.counts if one.is_short]
+        short = [
+            f"{count.restored} of {count.expected - count.ended} {count.kind}"
+            for count in self.counts
+            if count.is_short
+        ]
         parts = [self.problem] if self.problem else []
         if self.phase not in ("Completed", "") and not self.problem:
             parts.append(f"the restore is {self.phase}")
@@ -245,8 +249,8 @@ def read_resource_list(body: bytes | bytearray, namespace: str) -> Counter[str]:
 def read_restored_list(body: bytes | bytearray, namespaces: Collection[str]) -> Counter[str]:
     """By kind, how many objects a restore made; each name has what became of it behind it: `web(created)`."""
     counts: Counter[str] = Counter()
-    for kind, space, told in _objects(body):
-        name, _, became = told.partition("(")
+    for kind, space, text in _objects(body):
+        name, _, became = text.partition("(")
         if space in namespaces and became.rstrip(")") in _MADE and (kind, name) not in _MADE_BY_THE_CLUSTER:
             counts[kind] += 1
     return counts
@@ -259,9 +263,9 @@ def ended_jobs(log: bytes | bytearray) -> int:
 
 def _objects(body: bytes | bytearray) -> Iterator[tuple[str, str, str]]:
     """Kind, namespace and name of everything in a list of Velero's; what is in no namespace is left out."""
-    for found in parse_resource_list(body).kinds:
-        kind = found.kind.rpartition("/")[2]
-        for full in found.names:
+    for resource_kind in parse_resource_list(body).kinds:
+        kind = resource_kind.kind.rpartition("/")[2]
+        for full in resource_kind.names:
             space, slash, name = full.partition("/")
             if slash:
                 yield kind, space, name
@@ -280,7 +284,7 @@ def compared(
         for kind in kinds
     )
     return DrillReport(
-        tuple(one for one in counts if one.expected or one.restored),
+        tuple(count for count in counts if count.expected or count.restored),
         tuple(sorted(kind for kind in expected if kind not in kinds)),
         phase,
         problem,

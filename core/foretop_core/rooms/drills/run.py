@@ -94,9 +94,9 @@ def quota_sentence(namespace: str, quotas: list[ResourceQuota]) -> str:
     """
     if not quotas:
         return ""
-    names = humanize.join([one.metadata.name for one in quotas])
+    names = humanize.join([quota.metadata.name for quota in quotas])
     lead = f"The quota {names} of {namespace} is" if len(quotas) == 1 else f"The quotas {names} of {namespace} are"
-    taken = next((used for one in quotas if (used := one.used.get(_STORAGE))), "")
+    taken = next((used for quota in quotas if (used := quota.used.get(_STORAGE))), "")
     room = f"; its volumes take up to {taken} of storage once more" if taken else ""
     return f"{lead} not restored and cannot stop the drill{room}."
 
@@ -105,7 +105,7 @@ def prevention(namespace: str, quotas: list[ResourceQuota]) -> str:
     """The quota that may have kept something from being restored in a drill; "" for nothing."""
     if not quotas:
         return ""
-    return f"{namespace} got a quota that may have prevented it: {humanize.join([str(one) for one in quotas])}"
+    return f"{namespace} got a quota that may have prevented it: {humanize.join([str(quota) for quota in quotas])}"
 
 
 _EACH = 0.25
@@ -169,7 +169,7 @@ class DrillRun(msgspec.Struct):
 
     async def wait(self, limit: timedelta, tell: Callable[[str], None]) -> str:
         """Until the restore has ended; returns why it did not, "" where it did."""
-        told = ""
+        text = ""
         loop = asyncio.get_running_loop()
         end = loop.time() + limit.total_seconds()
         while loop.time() < end:
@@ -180,8 +180,8 @@ class DrillRun(msgspec.Struct):
                 return (self._lost(snapshot) or failed) if failed else ""
             if problem := self._lost(snapshot):
                 return problem
-            if restore is not None and (news := _progress(restore)) != told:
-                told = news
+            if restore is not None and (news := _progress(restore)) != text:
+                text = news
                 tell(news)
             await asyncio.sleep(_EACH)
         return f"it did not end within {int(limit.total_seconds() // 60)} minutes"
@@ -205,11 +205,11 @@ class DrillRun(msgspec.Struct):
                     ended = ended_jobs(await run_file(self.executor, restore, RunFile.LOG, None, None))
         except ForetopError as failure:
             problem = "; ".join(filter(None, (problem, f"not compared: {failure}")))
-        found = compared(expected, restored, self.request.kinds, phase, problem, ended)
-        if not any(one.is_short for one in found.counts):
-            return found
+        drill_report = compared(expected, restored, self.request.kinds, phase, problem, ended)
+        if not any(count.is_short for count in drill_report.counts):
+            return drill_report
         prevented = prevention(self.request.into, await quotas_of(self.executor.client, self.request.into))
-        return replace(found, problem="; ".join(filter(None, (problem, prevented))))
+        return replace(drill_report, problem="; ".join(filter(None, (problem, prevented))))
 
     @property
     def took(self) -> timedelta:
@@ -220,15 +220,17 @@ class DrillRun(msgspec.Struct):
     async def _note(self, outcome: DrillOutcome) -> str:
         """On the Backup, where it is still there; the journal has it either way."""
         snapshot = self.executor.snapshot()
-        known = find_backup(snapshot, self.backup)
-        if known is None:
+        backup = find_backup(snapshot, self.backup)
+        if backup is None:
             return ""
 
         def planned(_snapshot: ClusterSnapshot, items: Iterable[Backup], _at: datetime) -> Plan:
             return plan_note(snapshot, next(iter(items)), self.request, outcome, outcome.at)
 
-        plan = planned(snapshot, [known], outcome.at)
-        failed = [one async for one in self.executor.carry_out(plan, planned) if one.outcome is not Outcome.DONE]
+        plan = planned(snapshot, [backup], outcome.at)
+        failed = [
+            result async for result in self.executor.carry_out(plan, planned) if result.outcome is not Outcome.DONE
+        ]
         return failed[0].error if failed else ""
 
     def _restore(self, snapshot: ClusterSnapshot) -> Restore | None:
@@ -259,7 +261,7 @@ async def leftovers(executor: PlanExecutor) -> tuple[LeftDrill, ...]:
     snapshot = executor.snapshot()
     records = await _records(executor)
     found = list(labelled_objects(snapshot))
-    noted = {one.target.namespace for one in records if one.target.kind == CONFIG_MAP.name}
+    noted = {record.target.namespace for record in records if record.target.kind == CONFIG_MAP.name}
     for namespace in sorted(noted.union(snapshot.velero_namespaces)):
         async for item in _labelled(executor, api_paths.collection(CONFIG_MAP, namespace)):
             found.append((ObjectRef(snapshot.context, CONFIG_MAP.name, item.namespace, item.name), item))
@@ -291,7 +293,7 @@ async def plan_deletion(executor: PlanExecutor, wanted: Iterable[MadeObject | Le
     What is being deleted already, or is gone, needs no request.
     """
     context, records = executor.snapshot().context, await _records(executor)
-    found, refused = [], []
+    objects, refused = [], []
     for target, uid in sorted(
         (_identity(context, item) for item in wanted), key=lambda one: DELETED_IN_ORDER.index(one[0].kind)
     ):
@@ -300,10 +302,10 @@ async def plan_deletion(executor: PlanExecutor, wanted: Iterable[MadeObject | Le
             continue
         proof, _ = proof_of(target, now.metadata.uid, now.label(DRILL_LABEL), records)
         if proof is Proof.OWN:
-            found.append(now)
+            objects.append(now)
         else:
             refused.append(unproven(target, proof))
-    return replace(plan_cleanup(context, found, executor.clock.now()), refused=tuple(refused))
+    return replace(plan_cleanup(context, objects, executor.clock.now()), refused=tuple(refused))
 
 
 def unproven(target: ObjectRef, proof: Proof) -> Refusal:
@@ -333,13 +335,13 @@ async def delete_made(
 ) -> list[str]:
     """Deletes, and waits until all is gone: returns what is still there and why, in one line each."""
     failed, accepted = [], []
-    async for one in executor.carry_out(plan, deletion_planner(plan), dry_run):
+    async for result in executor.carry_out(plan, deletion_planner(plan), dry_run):
         if tell is not None:
-            tell(one)
-        if one.outcome is Outcome.DONE:
-            accepted.append(one.step)
+            tell(result)
+        if result.outcome is Outcome.DONE:
+            accepted.append(result.step)
         else:
-            failed.append(f"{one.step.target} is still there: {one.error or one.outcome.value}")
+            failed.append(f"{result.step.target} is still there: {result.error or result.outcome.value}")
     return failed + (await _still_there(executor, accepted) if not dry_run else [])
 
 
@@ -364,10 +366,10 @@ async def _labelled(executor: PlanExecutor, path: str) -> AsyncIterator[Resource
     """One that cannot be read costs itself only; where they may not be listed, there are none to tell of."""
     try:
         answer = await executor.client.request("GET", path, {"labelSelector": DRILL_LABEL})
-        found = answer.read(_FoundList).items or []
+        raws = answer.read(_FoundList).items or []
     except ForetopError:
         return
-    for raw in found:
+    for raw in raws:
         with suppress(ForetopError):
             item = decode(Resource, raw)
             if item.label(DRILL_LABEL) and item.metadata.deletion_timestamp is None:

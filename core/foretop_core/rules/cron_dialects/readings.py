@@ -83,9 +83,9 @@ def _readings(text: str, dialects: tuple[Dialect, ...]) -> tuple[Reading, ...]:
         else:
             groups.append([dialect])
     found = [Reading(tuple(group), expression(text, group[-1])) for group in groups]
-    said = [reading.meaning for reading in found]
+    lines = [reading.meaning for reading in found]
     return tuple(
-        replace(reading, skipped_times=_SKIPPED[reading.dialect]) if said.count(reading.meaning) > 1 else reading
+        replace(reading, skipped_times=_SKIPPED[reading.dialect]) if lines.count(reading.meaning) > 1 else reading
         for reading in found
     )
 
@@ -93,10 +93,14 @@ def _readings(text: str, dialects: tuple[Dialect, ...]) -> tuple[Reading, ...]:
 def differences(text: str, known: tuple[Dialect, ...] = ()) -> str:
     """One sentence about releases that read an expression differently from the known ones; "" for none."""
     found = readings(text)
-    others = [one for one in found if not set(known) & set(one.dialects)] if known else list(found)
+    others = [reading for reading in found if not set(known) & set(reading.dialects)] if known else list(found)
     if len(found) == 1 or not others:
         return ""
-    return "Other releases read it differently: " + "; ".join(f"{one.releases}: {one.meaning}" for one in others) + "."
+    return (
+        "Other releases read it differently: "
+        + "; ".join(f"{reading.releases}: {reading.meaning}" for reading in others)
+        + "."
+    )
 
 
 def alike(one: CronSchedule | CronError, other: CronSchedule | CronError) -> bool:

@@ -52,10 +52,10 @@ class Release(msgspec.Struct, frozen=True, order=True):
 
 def find_release(text: str) -> Release | None:
     """The release of a version or an image tag; candidates and suffixes count as their release."""
-    found = _RELEASE.fullmatch(text)
-    if found is None:
+    match = _RELEASE.fullmatch(text)
+    if match is None:
         return None
-    major, minor, patch = found.groups()
+    major, minor, patch = match.groups()
     return Release(int(major), int(minor), None if patch is None else int(patch))
 
 

@@ -66,12 +66,12 @@ def upgrade_kind(text: str, before: Dialect, after: Dialect, now: datetime) -> U
     found = readings(text, (before, after))
     if len(found) == 1:
         return None
-    one, other = found[0].parsed, found[1].parsed
+    parsed, other = found[0].parsed, found[1].parsed
     if isinstance(other, CronError):
         return UpgradeKind.REFUSED
-    if always_due(other, now) and (isinstance(one, CronError) or not always_due(one, now)):
+    if always_due(other, now) and (isinstance(parsed, CronError) or not always_due(parsed, now)):
         return UpgradeKind.EVERY_MINUTE
-    return UpgradeKind.ACCEPTED if isinstance(one, CronError) else UpgradeKind.OTHER_TIMES
+    return UpgradeKind.ACCEPTED if isinstance(parsed, CronError) else UpgradeKind.OTHER_TIMES
 
 
 def upgrade_effect(text: str, before: Dialect, after: Dialect, now: datetime) -> UpgradeEffect | None:
@@ -84,7 +84,7 @@ def _upgrade_effect(text: str, before: Dialect, after: Dialect, start: datetime)
     kind = upgrade_kind(text, before, after, start)
     if kind is None:
         return None
-    one, other = readings(text, (before, after))
+    reading, other = readings(text, (before, after))
     # The owner of a schedule that is refused today means it as the other release reads it.
     meant = after if kind is UpgradeKind.ACCEPTED else before
     instead = instead_of(text, meant, (before, after), start)
@@ -93,11 +93,11 @@ def _upgrade_effect(text: str, before: Dialect, after: Dialect, start: datetime)
         before,
         after,
         kind,
-        _meaning(one.meaning, one.parsed, start),
+        _meaning(reading.meaning, reading.parsed, start),
         _meaning(other.meaning, other.parsed, start),
-        yearly_runs(one.parsed, start),
+        yearly_runs(reading.parsed, start),
         yearly_runs(other.parsed, start),
-        _first_difference(one.parsed, other.parsed, start),
+        _first_difference(reading.parsed, other.parsed, start),
         looked_until(start),
         instead.expressions,
         instead.note,
@@ -153,16 +153,16 @@ class Instead(msgspec.Struct, frozen=True):
 
 def instead_of(text: str, today: Dialect, dialects: tuple[Dialect, ...], now: datetime) -> Instead:
     """Expressions that make, in all of `dialects`, the runs that `text` makes in `today`."""
-    wanted = expression(text, today)
-    if isinstance(wanted, CronError) or wanted.next(now) is None:
+    parsed = expression(text, today)
+    if isinstance(parsed, CronError) or parsed.next(now) is None:
         return Instead((), "No expression means this on every release: pause the schedule or delete it.")
-    if wanted.every is not None:
-        return _delay(wanted, dialects)
+    if parsed.every is not None:
+        return _delay(parsed, dialects)
     return (
-        _one(text, wanted, dialects)
-        or _two(text, wanted, dialects, now)
-        or _outside_the_gap(text, wanted, dialects)
-        or Instead((), _why_none(wanted, dialects))
+        _one(text, parsed, dialects)
+        or _two(text, parsed, dialects, now)
+        or _outside_the_gap(text, parsed, dialects)
+        or Instead((), _why_none(parsed, dialects))
     )
 
 
@@ -223,8 +223,8 @@ def _half(
     for parts in _fewest_changes(written, choices):
         candidate = prefix + " ".join(parts)
         if _reads_as(candidate, aim, dialects):
-            found = expression(candidate, dialects[-1])
-            return found if isinstance(found, CronSchedule) else None
+            parsed = expression(candidate, dialects[-1])
+            return parsed if isinstance(parsed, CronSchedule) else None
     return None
 
 

@@ -173,8 +173,8 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
         good = self.newest_good
         if good is None or namespace_filter(good.spec).takes(namespace):
             return ""
-        at = sentence(" at ", good.started) if good.started is not None else ""
-        return sentence(f"{good.name} completed", at, " without it: the schedule took it up only afterwards")
+        text = sentence(" at ", good.started) if good.started is not None else ""
+        return sentence(f"{good.name} completed", text, " without it: the schedule took it up only afterwards")
 
     @cached_property
     def faults_in_a_row(self) -> tuple[Backup, ...]:
@@ -270,11 +270,11 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         """The behaviour in each reading that is possible."""
         return tuple(
             ReadingFacts(
-                one,
-                next_run(self.schedule, one.dialect, self.zone),
-                is_due(self.schedule, self.now, one.dialect, self.zone),
+                reading,
+                next_run(self.schedule, reading.dialect, self.zone),
+                is_due(self.schedule, self.now, reading.dialect, self.zone),
             )
-            for one in self.readings
+            for reading in self.readings
         )
 
     @cached_property
@@ -290,7 +290,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
     @property
     def is_due_somehow(self) -> bool:
         """The same, whatever Velero has said of the expression that it had before."""
-        return any(one.due for one in self.by_reading) if self.due is None else self.due
+        return any(facts.due for facts in self.by_reading) if self.due is None else self.due
 
     @cached_property
     def overdue(self) -> Overdue | None:
@@ -319,10 +319,10 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         refusal, silence = self.refusal, self.beat.silence(self.now)
         if not silence:
             return f"but Velero refuses it while {refusal}" if refusal else ""
-        held = self.blocker
+        backup = self.blocker
         what = (
-            f"but it is not created while {held.name} is {held.phase or 'New'}"
-            if held is not None
+            f"but it is not created while {backup.name} is {backup.phase or 'New'}"
+            if backup is not None
             else self.beat.coming_run_phrase(self.now)
         )
         return sentence(what, ": ", silence, f", and Velero refuses it while {refusal}" if refusal else "")
@@ -357,8 +357,8 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
             return silence
         if self.refusal:
             return f"Velero refuses it while {self.refusal}"
-        if (held := self.unfinished or self.blocker) is not None:
-            return f"{held.name} has not ended"
+        if (backup := self.unfinished or self.blocker) is not None:
+            return f"{backup.name} has not ended"
         return "the second at which Velero looks at its schedules is not known"
 
     @cached_property
@@ -390,7 +390,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         pause = self.pause
         if pause is None or not self.may_be_due or (pause.until is not None and self.now <= pause.until):
             return False
-        runs = [one.next_run for one in self.by_reading if one.due]
+        runs = [facts.next_run for facts in self.by_reading if facts.due]
         return any(run is None or self.now - run > self.grace for run in runs)
 
     @property
@@ -408,9 +408,9 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     def unpausing(self, choice: Choice, *, is_new: bool = False) -> UnpauseForecast:
         """The effect of unpausing it now; with `is_new` nothing was due before by its expression."""
-        held = self._forecasts.get((choice, is_new))
-        if held is None:
-            held = self._forecasts[choice, is_new] = unpause_as_read(
+        forecast = self._forecasts.get((choice, is_new))
+        if forecast is None:
+            forecast = self._forecasts[choice, is_new] = unpause_as_read(
                 self.schedule,
                 self.now,
                 choice,
@@ -421,7 +421,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
                 refusal=self.refusal,
                 is_new=is_new,
             )
-        return held
+        return forecast
 
     @property
     def unpausing_choices(self) -> tuple[tuple[str, UnpauseForecast], ...]:
@@ -430,7 +430,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         if leave.sentence == skip.sentence == run.sentence:
             return (("If unpaused, with skip or without", leave),)
         others = (("With skip", skip), ("Without skip", run))
-        return ("If unpaused", leave), *(one for one in others if one[1].sentence != leave.sentence)
+        return ("If unpaused", leave), *(other for other in others if other[1].sentence != leave.sentence)
 
     @cached_property
     def _forecasts(self) -> dict[tuple[Choice, bool], UnpauseForecast]:
@@ -509,7 +509,7 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
         if self.schedule.label(_ARGO_LABEL):
             return _ARGO_LABEL
         shared = self.schedule.label(_SHARED_LABEL)
-        written = shared and any(one.manager in _ARGO_WRITERS for one in self.schedule.metadata.managed_fields)
+        written = shared and any(fields.manager in _ARGO_WRITERS for fields in self.schedule.metadata.managed_fields)
         return _SHARED_LABEL if written else ""
 
     @property

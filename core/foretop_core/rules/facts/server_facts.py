@@ -96,11 +96,11 @@ def server_facts(
     snapshot: ClusterSnapshot, namespace: str, now: datetime, beat: Heartbeat | None = None
 ) -> ServerFacts:
     """The facts of the server of a namespace; `beat` is its rhythm where that is at hand."""
-    known = snapshot.server(namespace)
+    velero = snapshot.server(namespace)
     pod = _pod(snapshot, namespace)
     facts = judge_server(beat or snapshot.heartbeat(namespace), now, namespace, _why_unseen(snapshot), pod)
     busy = sum(run.phase in HOLDS_SLOT for run in snapshot.open_backups.get(namespace, ()))
-    return msgspec.structs.replace(facts, version=known.version, slots=known.concurrency, busy=busy, pod=pod)
+    return msgspec.structs.replace(facts, version=velero.version, slots=velero.concurrency, busy=busy, pod=pod)
 
 
 def _pod(snapshot: ClusterSnapshot, namespace: str) -> ServerPod | None:

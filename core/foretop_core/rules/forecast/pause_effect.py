@@ -71,7 +71,7 @@ def pause(
     beat: Heartbeat | None = None,
 ) -> Text:
     """The effect of pausing in a sentence, with what goes on all the same."""
-    running = what_continues([one for one in backups if _goes_on(one, schedule)], now, beat or Heartbeat())
+    running = what_continues([backup for backup in backups if _goes_on(backup, schedule)], now, beat or Heartbeat())
     if schedule.spec.paused:
         return sentence(f"{schedule.name} is already paused; ", running, ".")
     if problem := invalid(schedule, dialect):
@@ -130,16 +130,16 @@ def unpause(
         return UnpauseForecast(choice, False, skips, None, None, 0, True, invalid_cron)
     due = is_due(schedule, now, dialect)
     missed = missed_runs(schedule, now, dialect) if due else 0
-    held = blocker(schedule, backups)
+    backup = blocker(schedule, backups)
     since = next_run(schedule, dialect)
     if parsed.never_fires or since is None:
-        first = f"a backup when {held.name} has ended" if held else "a backup at once"
+        first = f"a backup when {backup.name} has ended" if backup else "a backup at once"
         always = f"{first}, then one almost every minute: the expression never fires, so it is always due"
-        return UnpauseForecast(choice, held is None, skips, None, None, 0, predictable, always)
-    at_once = due and not skips and held is None
+        return UnpauseForecast(choice, backup is None, skips, None, None, 0, predictable, always)
+    at_once = due and not skips and backup is None
     base = now if skips or at_once else base_time(schedule) or now
     following = run_after(schedule, base, dialect, UTC)
-    waiting_due = due and not skips and held is not None
+    waiting_due = due and not skips and backup is not None
     silence = beat.silence(now) if beat else ""
     starts = None
     if beat and following and not waiting_due and not silence and not refusal:
@@ -149,17 +149,17 @@ def unpause(
     lately = " by the new expression" if is_new else f", {_missed_words(missed)}"
     owed = sentence("due since ", since, lately) if due else ""
     moves = skips and not due and parsed.every is not None
-    told = _unpause_sentence(skips, owed, held, then, moves=moves)
+    text = _unpause_sentence(skips, owed, backup, then, moves=moves)
     if not predictable:
-        told = sentence(told, ", if the server still has its default (choose skip or do not skip to be sure)")
+        text = sentence(text, ", if the server still has its default (choose skip or do not skip to be sure)")
     if creates and beat is not None:
-        told = sentence(told, f"; a backup is created but {beat.holds_back(now)} (", silence, ")")
+        text = sentence(text, f"; a backup is created but {beat.holds_back(now)} (", silence, ")")
     elif silence:
-        told = sentence("nothing until Velero is back (", silence, "), then ", told)
+        text = sentence("nothing until Velero is back (", silence, "), then ", text)
     if refusal:
-        told = sentence(told, f"; Velero refuses its backups while {refusal}")
+        text = sentence(text, f"; Velero refuses its backups while {refusal}")
     return UnpauseForecast(
-        choice, at_once, skips, following, starts, missed, predictable, told, silence, creates, refusal, moves
+        choice, at_once, skips, following, starts, missed, predictable, text, silence, creates, refusal, moves
     )
 
 
@@ -275,4 +275,6 @@ def unpause_as_read(
 def _each(readings: Readings, told: Callable[[Reading], Text]) -> Text:
     if len(readings) == 1:
         return told(readings[0])
-    return join_sentences((sentence(f"on {one.releases}: ", without_full_stop(told(one))) for one in readings), "; ")
+    return join_sentences(
+        (sentence(f"on {reading.releases}: ", without_full_stop(told(reading))) for reading in readings), "; "
+    )

@@ -236,9 +236,12 @@ def schedule_outlooks(night: Night) -> tuple[ScheduleOutlook, ...]:
 def next_waits(night: Night) -> dict[str, tuple[datetime, timedelta]]:
     """By schedule, when its next run falls due, and how long that one is likely to wait for a slot."""
     return {
-        one.name: (run.due.replace(microsecond=0), max(timedelta(), run.start.likely - run.submitted))
-        for one in schedule_outlooks(night)
-        if (run := one.runs[0]).fate not in (Fate.LOST, Fate.REFUSED) and run.due and run.submitted and run.start
+        schedule_outlook.name: (run.due.replace(microsecond=0), max(timedelta(), run.start.likely - run.submitted))
+        for schedule_outlook in schedule_outlooks(night)
+        if (run := schedule_outlook.runs[0]).fate not in (Fate.LOST, Fate.REFUSED)
+        and run.due
+        and run.submitted
+        and run.start
     }
 
 
@@ -264,8 +267,8 @@ def outlook(night: Night, zone: tzinfo = UTC) -> Outlook:
 def most_waiting(night: Night, begins: datetime, ends: datetime) -> int:
     """How many wait at one time in a stretch, from now on."""
     there = [(max(first, begins), min(last, ends), is_to_come) for first, last, is_to_come in _waiting(night)]
-    found = _peak(there)
-    return 0 if found is None else found.count
+    peak = _peak(there)
+    return 0 if peak is None else peak.count
 
 
 def _waiting(night: Night) -> list[_Stretch]:
@@ -303,7 +306,9 @@ def _missing(night: Night, until: datetime, often: set[str]) -> tuple[str, ...]:
 def _skipped(night: Night, schedules: Sequence[ScheduleOutlook], six: datetime) -> tuple[str, ...]:
     """The night's schedules whose run of this night was skipped, and that make no other one before six."""
     others = _often(night, schedules) | {
-        one.name for one in schedules if any(run.due is not None and run.due < six for run in one.runs)
+        schedule_outlook.name
+        for schedule_outlook in schedules
+        if any(run.due is not None and run.due < six for run in schedule_outlook.runs)
     }
     return tuple(
         name
@@ -346,7 +351,7 @@ def nothing_runs(one: Outlook, zone: tzinfo = UTC) -> str:
 def _often(night: Night, schedules: Iterable[ScheduleOutlook]) -> set[str]:
     """The schedules whose runs are made all day long."""
     most = max(_SELDOM, _SELDOM * ((night.until - night.now) / _DAY))
-    return {one.name for one in schedules if len(one.runs) > most}
+    return {schedule_outlook.name for schedule_outlook in schedules if len(schedule_outlook.runs) > most}
 
 
 def _with_own_runs(night: Night, schedules: Iterable[ScheduleOutlook]) -> Night:
@@ -361,8 +366,8 @@ def _with_own_runs(night: Night, schedules: Iterable[ScheduleOutlook]) -> Night:
 
 def _night_done(night: Night, schedules: Sequence[ScheduleOutlook], zone: tzinfo) -> LastEnd | None:
     """The end of the night's own runs, as far as they are made before six; None where that is the end of all."""
-    found = window_outlook(_with_own_runs(night, schedules), Window(_SIX, _HALF_HOUR, zone)).last_before
-    return None if found is None or night.done is None or found.likely >= night.done.likely else found
+    end = window_outlook(_with_own_runs(night, schedules), Window(_SIX, _HALF_HOUR, zone)).last_before
+    return None if end is None or night.done is None or end.likely >= night.done.likely else end
 
 
 def _last_end(night: Night, runs: Iterable[ForeseenRun]) -> LastEnd | None:
@@ -378,14 +383,14 @@ def _last_end(night: Night, runs: Iterable[ForeseenRun]) -> LastEnd | None:
 
 def in_window(night: Night, begins: datetime, ends: datetime) -> tuple[ForeseenRun, ...]:
     """The runs that are at work in a window in one of ten courses or more, or may be; the surest first."""
-    found = [
+    runs = [
         run
         for run in night.runs
         if run.fate not in (Fate.LOST, Fate.REFUSED)
         and (_earliest(run, night.now) < ends)
         and (run.end is None or run.end.most[1] > begins)
     ]
-    return tuple(sorted(found, key=lambda run: (not is_likely_in(run, begins, ends), _earliest(run, night.now))))
+    return tuple(sorted(runs, key=lambda run: (not is_likely_in(run, begins, ends), _earliest(run, night.now))))
 
 
 def _earliest(run: ForeseenRun, now: datetime) -> datetime:
@@ -398,10 +403,10 @@ def window_outlook(night: Night, window: Window) -> WindowOutlook:
     begins, ends = window.after(night.now)
     runs = in_window(night, begins, ends)
     sure = tuple(run for run in runs if is_likely_in(run, begins, ends))
-    at = max(begins, night.now)
-    before = [run for run in runs if (made := run.submitted or run.due) is not None and made < at]
-    at_work = tuple(run for run in before if run.start and run.end and run.start.likely < at < run.end.likely)
-    waiting = tuple(run for run in before if run.start and at <= run.start.likely)
+    moment = max(begins, night.now)
+    before = [run for run in runs if (made := run.submitted or run.due) is not None and made < moment]
+    at_work = tuple(run for run in before if run.start and run.end and run.start.likely < moment < run.end.likely)
+    waiting = tuple(run for run in before if run.start and moment <= run.start.likely)
     return WindowOutlook(
         begins,
         ends,
@@ -410,7 +415,7 @@ def window_outlook(night: Night, window: Window) -> WindowOutlook:
         at_work,
         waiting,
         tuple(run for run in before if run not in at_work and run not in waiting),
-        _last_end(night, (run for run in night.runs if (run.submitted or run.due or night.now) < at)),
+        _last_end(night, (run for run in night.runs if (run.submitted or run.due or night.now) < moment)),
         missing=_missing(night, begins, set()),
     )
 
@@ -497,14 +502,14 @@ def _before_words(window: WindowOutlook) -> Text:
 
 def still_open(window: WindowOutlook) -> str:
     """`images at work, logs and wiki waiting`: the runs that are open when a window begins; "" where none is."""
-    said = [
+    lines = [
         f"{humanize.join(names_of(runs))} {how}"
         for runs, how in ((window.at_work, "at work"), (window.waiting, "waiting"))
         if runs
     ]
-    if not said and window.perhaps_open:
+    if not lines and window.perhaps_open:
         return f"perhaps not {humanize.join(names_of(window.perhaps_open))}"
-    return ", ".join(said)
+    return ", ".join(lines)
 
 
 def names_of(runs: Iterable[ForeseenRun]) -> list[str]:
@@ -523,8 +528,8 @@ def _window_words(window: WindowOutlook) -> Text:
     what = sentence("Window ", estimate(window.begins), " to ", estimate(window.ends))
     if window.is_free:
         return sentence(what, ": free.")
-    told = names_of(window.sure or window.perhaps)
-    return sentence(what, f": {'not free' if window.sure else 'perhaps not free'}, {_some(told)}.")
+    lines = names_of(window.sure or window.perhaps)
+    return sentence(what, f": {'not free' if window.sure else 'perhaps not free'}, {_some(lines)}.")
 
 
 def _runs_of(one: Outlook, fate: Fate) -> str:
@@ -551,13 +556,13 @@ def _moves(spans: Iterable[_Stretch]) -> list[tuple[datetime, int]]:
 
 def _levels(spans: Iterable[_Stretch], now: datetime) -> tuple[Level, ...]:
     found, count = {now: 0}, 0
-    for at, step in _moves(spans):
+    for moment, step in _moves(spans):
         count += step
-        found[max(at, now)] = count
+        found[max(moment, now)] = count
     levels: list[Level] = []
-    for at, number in found.items():
+    for moment, number in found.items():
         if not levels or levels[-1].count != number:
-            levels.append(Level(at, number))
+            levels.append(Level(moment, number))
     return tuple(levels)
 
 
@@ -569,15 +574,15 @@ def _peak(spans: Sequence[_Stretch], busy: Peak | None = None) -> Peak | None:
     count = most = 0
     found: list[tuple[datetime, datetime]] = []
     begins: datetime | None = None
-    for at, step in _moves(spans):
+    for moment, step in _moves(spans):
         if count == most and begins is not None and step < 0:
-            found.append((begins, at))
+            found.append((begins, moment))
             begins = None
         count += step
         if count > most:
-            most, begins, found = count, at, []
+            most, begins, found = count, moment, []
         elif count == most:
-            begins = found.pop()[0] if at - found[-1][1] <= _MINUTE else at
+            begins = found.pop()[0] if moment - found[-1][1] <= _MINUTE else moment
     if not found:
         return None
     begins, ends = max(found, key=lambda one: _shared(one, busy))

@@ -40,12 +40,12 @@ def past_runs(snapshot: ClusterSnapshot, namespace: str, since: datetime) -> tup
 
     One that the sync brought here ran in another cluster, and took no slot of this server.
     """
-    found = []
+    runs = []
     for run in snapshot.backups_by_namespace.get(namespace, ()):
-        status, at = run.status, submitted(run)
+        status, moment = run.status, submitted(run)
         over = status.completion_timestamp
         if over is None and run.phase in ENDED:
-            over = status.start_timestamp or at
+            over = status.start_timestamp or moment
         if (over is not None and over < since) or was_synced(run):
             continue
         if over is None and has_ended(run):
@@ -56,11 +56,11 @@ def past_runs(snapshot: ClusterSnapshot, namespace: str, since: datetime) -> tup
         elif run.phase in FINISHING:
             released = snapshot.seen.phase_since.get(snapshot.ref(run)) or volumes_made(snapshot, run)
             released = released or status.start_timestamp
-        found.append(PastRun(owner_of(run), run.name, run.phase, at, status.start_timestamp, over, released))
-    return tuple(sorted(found, key=lambda run: (run.submitted, run.name)))
+        runs.append(PastRun(owner_of(run), run.name, run.phase, moment, status.start_timestamp, over, released))
+    return tuple(sorted(runs, key=lambda run: (run.submitted, run.name)))
 
 
 def volumes_made(snapshot: ClusterSnapshot, run: Backup) -> datetime | None:
     """When the last of the volumes was made that are moved after its items; None where there is none."""
     made = (volume.created for volume in snapshot.movements_of(run) if isinstance(volume, DataUpload))
-    return max((at for at in made if at is not None), default=None)
+    return max((moment for moment in made if moment is not None), default=None)

@@ -159,9 +159,9 @@ def _validate(expressions: list[str]) -> None:
 
     for expression in expressions:
         expected = _for_cron_job(expression).next(_CHECK_FROM)
-        found = croniter(expression, _CHECK_FROM).get_next(datetime) if croniter.is_valid(expression) else None
-        if found is None or found != expected:
-            raise PrimerError(f"the primed schedule {expression} failed its check", f"{found} is not {expected}")
+        moment = croniter(expression, _CHECK_FROM).get_next(datetime) if croniter.is_valid(expression) else None
+        if moment is None or moment != expected:
+            raise PrimerError(f"the primed schedule {expression} failed its check", f"{moment} is not {expected}")
 
 
 def _off_at_changes(schedule: CronSchedule) -> bool:

@@ -105,21 +105,23 @@ def summarized(backups: Iterable[Backup], coverage: Coverage) -> CopySummary:
 
 def merged(summaries: Iterable[CopySummary]) -> CopySummary:
     """The summary of all groups of backups that take a namespace."""
-    found = [one for one in summaries if one.total]
-    if len(found) < 2:
-        return found[0] if found else NO_COPIES
-    good = [one for one in found if one.good]
-    newest_partial = _newest([one.newest_partial for one in found if one.newest_partial is not None])
-    lacking = next((one for one in found if one.newest_partial is newest_partial), NO_COPIES)
+    copy_summaries = [summary for summary in summaries if summary.total]
+    if len(copy_summaries) < 2:
+        return copy_summaries[0] if copy_summaries else NO_COPIES
+    good = [summary for summary in copy_summaries if summary.good]
+    newest_partial = _newest(
+        [summary.newest_partial for summary in copy_summaries if summary.newest_partial is not None]
+    )
+    lacking = next((summary for summary in copy_summaries if summary.newest_partial is newest_partial), NO_COPIES)
     return CopySummary(
-        sum([one.good for one in found]),
-        sum([one.partial for one in found]),
-        _newest([one.newest for one in good if one.newest is not None]),
+        sum([summary.good for summary in copy_summaries]),
+        sum([summary.partial for summary in copy_summaries]),
+        _newest([summary.newest for summary in good if summary.newest is not None]),
         newest_partial,
         lacking.coverage if newest_partial is not None else _WHOLE,
-        _known_end(min([one.next_expiry or _NEVER for one in good], default=_NEVER)),
-        _known_end(max([one.last_expiry or _NEVER for one in good], default=_NEVER)),
-        frozenset().union(*[one.places for one in found]),
+        _known_end(min([summary.next_expiry or _NEVER for summary in good], default=_NEVER)),
+        _known_end(max([summary.last_expiry or _NEVER for summary in good], default=_NEVER)),
+        frozenset().union(*[summary.places for summary in copy_summaries]),
     )
 
 
@@ -138,19 +140,21 @@ def drills_of(backup: Backup) -> dict[str, DrillOutcome]:
     except (ValueError, RecursionError):
         return {}
     return {
-        name: DrillOutcome(one.at, timedelta(seconds=one.seconds), one.failed)
-        for name, one in written.items()
-        if FIRST_YEAR <= one.at.year <= LAST_YEAR
+        name: DrillOutcome(drill.at, timedelta(seconds=drill.seconds), drill.failed)
+        for name, drill in written.items()
+        if FIRST_YEAR <= drill.at.year <= LAST_YEAR
     }
 
 
 def drills_written(backup: Backup, namespace: str, outcome: DrillOutcome) -> str:
     """The annotation with one more outcome."""
-    known = {**drills_of(backup), namespace: outcome}
+    outcomes = {**drills_of(backup), namespace: outcome}
     return msgspec.json.encode(
         {
-            name: _WrittenDrill(one.at.replace(microsecond=0), int(one.took.total_seconds()), one.failed)
-            for name, one in known.items()
+            name: _WrittenDrill(
+                drill_outcome.at.replace(microsecond=0), int(drill_outcome.took.total_seconds()), drill_outcome.failed
+            )
+            for name, drill_outcome in outcomes.items()
         }
     ).decode()
 
@@ -202,13 +206,13 @@ class CopyGroup(msgspec.Struct):
     def renew(self, before: Backup, after: Backup) -> None:
         """Another version of one that it has."""
         self.backups[after.name] = after
-        held = self._summary
-        if held is None or _facts(before) != _facts(after):
+        summary = self._summary
+        if summary is None or _facts(before) != _facts(after):
             self._summary = None
-        elif held.newest is not None and held.newest.name == after.name:
-            self._summary = replace(held, newest=after)
-        elif held.newest_partial is not None and held.newest_partial.name == after.name:
-            self._summary = replace(held, newest_partial=after)
+        elif summary.newest is not None and summary.newest.name == after.name:
+            self._summary = replace(summary, newest=after)
+        elif summary.newest_partial is not None and summary.newest_partial.name == after.name:
+            self._summary = replace(summary, newest_partial=after)
 
     def remove(self, backup: Backup) -> None:
         self.backups.pop(backup.name, None)

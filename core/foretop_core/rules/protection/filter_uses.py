@@ -76,7 +76,11 @@ class FilterTable:
         if not self._has(name):
             return ()
         but = self._general_but.get(name)
-        general = tuple([one for one in self._general if one not in but]) if but else self._general
+        general = (
+            tuple([namespace_filter for namespace_filter in self._general if namespace_filter not in but])
+            if but
+            else self._general
+        )
         own = self._of_name.get(name)
         return (*general, *own) if own else general
 
@@ -104,7 +108,9 @@ class FilterTable:
 
     def remove(self, wanted: NamespaceFilter) -> None:
         if wanted in self._left_out:
-            self._general = tuple([one for one in self._general if one is not wanted])
+            self._general = tuple(
+                [namespace_filter for namespace_filter in self._general if namespace_filter is not wanted]
+            )
             for name in self._left_out.pop(wanted):
                 self._general_but[name].discard(wanted)
             self._general_by_excluded.remove(wanted, wanted.excluded)
@@ -117,27 +123,27 @@ class FilterTable:
         if self._has(name):
             return
         insort(self._names, name)
-        for wanted in self._by_included.candidates(name):
-            if wanted.takes(name):
-                self._taken[wanted].append(name)
-                self._of_name.setdefault(name, {})[wanted] = None
-        for wanted in self._general_by_excluded.candidates(name):
-            if wanted.leaves_out(name):
-                self._left_out[wanted].add(name)
-                self._general_but.setdefault(name, set()).add(wanted)
+        for namespace_filter in self._by_included.candidates(name):
+            if namespace_filter.takes(name):
+                self._taken[namespace_filter].append(name)
+                self._of_name.setdefault(name, {})[namespace_filter] = None
+        for namespace_filter in self._general_by_excluded.candidates(name):
+            if namespace_filter.leaves_out(name):
+                self._left_out[namespace_filter].add(name)
+                self._general_but.setdefault(name, set()).add(namespace_filter)
 
     def remove_name(self, name: str) -> None:
         if not self._has(name):
             return
         del self._names[bisect_left(self._names, name)]
-        for wanted in self._of_name.pop(name, _NO_FILTERS):
-            self._taken[wanted].remove(name)
-        for wanted in self._general_but.pop(name, ()):
-            self._left_out[wanted].discard(name)
+        for namespace_filter in self._of_name.pop(name, _NO_FILTERS):
+            self._taken[namespace_filter].remove(name)
+        for namespace_filter in self._general_but.pop(name, ()):
+            self._left_out[namespace_filter].discard(name)
 
     def _has(self, name: str) -> bool:
-        at = bisect_left(self._names, name)
-        return at < len(self._names) and self._names[at] == name
+        index = bisect_left(self._names, name)
+        return index < len(self._names) and self._names[index] == name
 
 
 class FilterUse(msgspec.Struct):
@@ -182,10 +188,10 @@ class FilterUses:
 
     def filter(self, included: tuple[str, ...], excluded: tuple[str, ...]) -> NamespaceFilter:
         """One for each pair of lists."""
-        found = self._filters.get((included, excluded))
-        if found is None:
-            found = self._filters[included, excluded] = NamespaceFilter(included, excluded)
-        return found
+        namespace_filter = self._filters.get((included, excluded))
+        if namespace_filter is None:
+            namespace_filter = self._filters[included, excluded] = NamespaceFilter(included, excluded)
+        return namespace_filter
 
     def of(self, wanted: NamespaceFilter) -> FilterUse:
         if wanted not in self._uses:
@@ -207,22 +213,22 @@ class FilterUses:
 
     def shared(self, namespace: str) -> SharedProtection:
         filters = self._table.filters_of(namespace)
-        held = self._shared.get(filters)
-        if held is None:
-            held = self._shared[filters] = self._put_together(filters)
-            for wanted in filters:
-                self._shared_with.setdefault(wanted, set()).add(filters)
-        return held
+        protection = self._shared.get(filters)
+        if protection is None:
+            protection = self._shared[filters] = self._put_together(filters)
+            for namespace_filter in filters:
+                self._shared_with.setdefault(namespace_filter, set()).add(filters)
+        return protection
 
     def _forget_shared(self, filters: Iterable[NamespaceFilter]) -> None:
         if not self._shared:
             return
-        for wanted in filters:
-            for together in self._shared_with.pop(wanted, ()):
+        for namespace_filter in filters:
+            for together in self._shared_with.pop(namespace_filter, ()):
                 self._shared.pop(together, None)
 
     def _put_together(self, filters: tuple[NamespaceFilter, ...]) -> SharedProtection:
-        uses = [self._uses[wanted] for wanted in filters]
+        uses = [self._uses[namespace_filter] for namespace_filter in filters]
         named = [held for use in uses for held in use.covers.items() if held[1].coverage.extent is not Extent.NONE]
         covers = tuple([cover for _, cover in sorted(named, key=itemgetter(0))])
         accepted = [cover for cover in covers if not cover.is_refused]

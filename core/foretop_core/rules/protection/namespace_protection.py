@@ -117,14 +117,14 @@ class NamespaceProtection:
 def parted(shared: SharedProtection, unusable: frozenset[Place]) -> tuple[CopySummary, CopySummary]:
     """The copies in reach, and those in locations that Velero cannot use."""
     return (
-        merged(one for one in shared.groups if not one.places <= unusable),
-        merged(one for one in shared.groups if one.places <= unusable),
+        merged(summary for summary in shared.groups if not summary.places <= unusable),
+        merged(summary for summary in shared.groups if summary.places <= unusable),
     )
 
 
 def widest(found: Iterable[Coverage]) -> Coverage:
     """The coverage that takes most of a namespace."""
-    by_extent = {one.extent: one for one in reversed(tuple(found))}
+    by_extent = {coverage.extent: coverage for coverage in reversed(tuple(found))}
     return next((by_extent[extent] for extent in Extent if extent in by_extent), NOTHING)
 
 
@@ -198,7 +198,10 @@ def _promising_spans(schedule: Schedule, now: datetime, ran_before: RanBefore) -
         return []
     written, skipped = schedule.paused_field_set, schedule.status.last_skipped
     unpaused = None if schedule.spec.paused or written is None else written.time
-    begins = [schedule.created, *sorted(at for at in {unpaused, skipped} if at is not None and at <= now)]
+    begins = [
+        schedule.created,
+        *sorted(moment for moment in {unpaused, skipped} if moment is not None and moment <= now),
+    ]
     spans = []
     for begin, again in pairwise(begins):
         # How long the pause before it was unpaused lasted, nothing tells.

@@ -65,22 +65,22 @@ def find_blockers(line: Sequence[Run], slots: int, *, by_namespace: bool) -> Blo
     holders = [at for at, run in enumerate(line) if run.phase in phases.HOLDS_SLOT]
     waiting = [at for at, run in enumerate(line) if run.phase in phases.WAITING]
     conflicts = _conflicts(line, holders, waiting) if by_namespace else {}
-    found = Blockers(meets={at: tuple(conflicts.get(at, ())) for at in waiting})
+    blockers = Blockers(meets={at: tuple(conflicts.get(at, ())) for at in waiting})
     free, before = slots - len(holders), None
-    for at in waiting:
-        meets = conflicts.get(at)
+    for index in waiting:
+        meets = conflicts.get(index)
         if meets:
             shared = tuple(sorted({name for names in meets.values() for name in names}))
-            found.of[at] = Blocker(BlockerKind.NAMESPACE, tuple(line[who] for who in meets), shared)
+            blockers.of[index] = Blocker(BlockerKind.NAMESPACE, tuple(line[who] for who in meets), shared)
             continue
         if free <= 0:
-            found.of[at] = (
+            blockers.of[index] = (
                 Blocker(BlockerKind.SLOT, tuple(line[who] for who in holders))
                 if before is None
                 else Blocker(BlockerKind.TURN, (line[before],))
             )
-        free, before = free - 1, at
-    return found
+        free, before = free - 1, index
+    return blockers
 
 
 def _conflicts(
@@ -88,14 +88,14 @@ def _conflicts(
 ) -> dict[int, dict[int, tuple[str, ...]]]:
     """For each waiting run, the runs ahead that share a namespace, and which; restores claim none."""
     ahead, found = NamespaceIndex(), dict[int, dict[int, tuple[str, ...]]]()
-    for at in holders:
-        run = line[at]
+    for index in holders:
+        run = line[index]
         if isinstance(run, Backup):
-            ahead.add_running(claim(run), at)
-    for at in waiting:
-        run = line[at]
+            ahead.add_running(claim(run), index)
+    for index in waiting:
+        run = line[index]
         if isinstance(run, Backup):
             wanted = claim(run)
-            found[at] = ahead.meets(wanted)
-            ahead.add_waiting(wanted, at)
+            found[index] = ahead.meets(wanted)
+            ahead.add_waiting(wanted, index)
     return found

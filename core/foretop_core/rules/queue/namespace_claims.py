@@ -201,4 +201,4 @@ def _may_overlap(one: str, other: str) -> bool:
 
 
 def _fixed_part(pattern: str) -> str:
-    return next((pattern[:at] for at, letter in enumerate(pattern) if letter in _WILD), pattern)
+    return next((pattern[:index] for index, letter in enumerate(pattern) if letter in _WILD), pattern)

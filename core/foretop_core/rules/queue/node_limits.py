@@ -41,7 +41,7 @@ class _Selector(msgspec.Struct, frozen=True, rename="camel"):
     def matches(self, node: str) -> bool | None:
         """None where other labels of the node decide."""
         labels = [node == value if key == _HOSTNAME else None for key, value in (self.match_labels or {}).items()]
-        found = [*labels, *(one.matches(node) for one in self.match_expressions or ())]
+        found = [*labels, *(expression.matches(node) for expression in self.match_expressions or ())]
         return False if False in found else None if None in found else True
 
 

@@ -41,8 +41,8 @@ class Owner(msgspec.Struct, frozen=True):
 def going_on(kinds: Collection[OwnerKind]) -> str:
     """`tenants' backups go on`: those that no pause of a schedule stops; "" where none of the kinds is one."""
     named = ((OwnerKind.NAB, "tenants' backups"), (OwnerKind.HAND, "backups by hand"))
-    told = " and ".join(what for kind, what in named if kind in kinds)
-    return f"{told} go on" if told else ""
+    text = " and ".join(what for kind, what in named if kind in kinds)
+    return f"{text} go on" if text else ""
 
 
 def owner_of(run: Run) -> Owner:

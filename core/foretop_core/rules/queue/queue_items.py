@@ -148,21 +148,21 @@ def queue(
     culprits = _culprits(line, forecasts, holds, refused) if told else {}
     overtaken = _overtaken(line, holds)
     items = []
-    for at, run in enumerate(line):
-        foretold, waits = forecasts[at], run.phase in phases.WAITING
+    for index, run in enumerate(line):
+        foretold, waits = forecasts[index], run.phase in phases.WAITING
         started = run.status.start_timestamp
         note = foretold.guess or foretold.unknown
-        if waits and foretold.start is None and at in culprits:
-            culprit = culprits[at]
+        if waits and foretold.start is None and index in culprits:
+            culprit = culprits[index]
             note = sentence(f"the end of {line[culprit].name} is not known: ", forecasts[culprit].unknown)
         items.append(
             QueueItem(
                 run=run,
-                place=at + 1,
+                place=index + 1,
                 position=run.status.queue_position if isinstance(run, Backup) else None,
                 owner=owner_of(run),
-                hold=holds.of.get(at),
-                may_be_overtaken=at in overtaken,
+                hold=holds.of.get(index),
+                may_be_overtaken=index in overtaken,
                 expected_start=foretold.start.likely if waits and foretold.start is not None else None,
                 expected_end=foretold.end.likely if foretold.end is not None else None,
                 basis=foretold.basis,
@@ -190,12 +190,12 @@ def _culprits(
         and (run.phase in phases.HOLDS_SLOT or forecasts[at].start is not None)
     ]
     found, without_end = dict[int, int](), frozenset(endless)
-    for at, meets in holds.meets.items():
-        if forecasts[at].start is not None or not endless:
+    for index, meets in holds.meets.items():
+        if forecasts[index].start is not None or not endless:
             continue
         direct = (who for who in meets if who in without_end)
         through = (found[who] for who in meets if who in found)
-        found[at] = next(direct, next(through, endless[0]))
+        found[index] = next(direct, next(through, endless[0]))
     return found
 
 
@@ -203,12 +203,12 @@ def _overtaken(line: Sequence[Run], holds: Blockers) -> set[int]:
     """The runs blocked by a namespace with an unblocked run behind them, which goes first when a slot is free."""
     found: set[int] = set()
     free_behind = False
-    for at in reversed(range(len(line))):
-        hold = holds.of.get(at)
+    for index in reversed(range(len(line))):
+        hold = holds.of.get(index)
         if hold is not None and hold.kind is BlockerKind.NAMESPACE:
             if free_behind:
-                found.add(at)
-        elif at in holds.meets:
+                found.add(index)
+        elif index in holds.meets:
             free_behind = True
     return found
 

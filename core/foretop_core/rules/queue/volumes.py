@@ -43,8 +43,8 @@ class WaitingVolume(msgspec.Struct, frozen=True):
 
 def waiting_volume(movements: Iterable[DataMovement], now: datetime) -> WaitingVolume | None:
     """The volume that has waited longest, if that is longer than usual."""
-    found = [one for one in movements if one.phase in NOT_MOVING_YET]
-    waiting = [(since, one) for one in found if (since := waiting_since(one))]
+    found = [movement for movement in movements if movement.phase in NOT_MOVING_YET]
+    waiting = [(since, movement) for movement in found if (since := waiting_since(movement))]
     since, first = min(
         waiting, key=lambda pair: (pair[0], pair[1].name), default=(datetime.max.replace(tzinfo=UTC), None)
     )
@@ -61,7 +61,7 @@ class NodeLoad(msgspec.Struct, frozen=True):
 
     @property
     def moving(self) -> list[DataMovement]:
-        return [one for one in self.unfinished if one.phase == "InProgress"]
+        return [movement for movement in self.unfinished if movement.phase == "InProgress"]
 
 
 def moved_before(waiting: DataMovement, node: NodeLoad) -> str:
@@ -73,8 +73,14 @@ def moved_before(waiting: DataMovement, node: NodeLoad) -> str:
     since, moving, limit = waiting_since(waiting), node.moving, node.limit
     if limit is not None and len(moving) < limit:
         return ""
-    ahead = [one for one in moving if since is not None and (at := waiting_since(one)) and at <= since + PATIENCE]
-    names = [f"{one.volume or one.name} of {one.backup_name or one.restore_name}" for one in ahead]
+    ahead = [
+        movement
+        for movement in moving
+        if since is not None and (moment := waiting_since(movement)) and moment <= since + PATIENCE
+    ]
+    names = [
+        f"{movement.volume or movement.name} of {movement.backup_name or movement.restore_name}" for movement in ahead
+    ]
     nouns = "volume" if len(names) == 1 else "volumes"
     at_a_time = "" if limit is None else ", one at a time" if limit == 1 else f", {limit} at a time"
     return f"{waiting.node} moves {nouns} {humanize.join(names, 2)}{at_a_time}" if names else ""
@@ -109,14 +115,16 @@ def volumes_end(
     movements: Iterable[DataMovement], on_node: Callable[[DataMovement], NodeLoad], now: datetime
 ) -> VolumesEnd:
     """`on_node` has the load of the node of a volume: one that waits has its turn after that."""
-    under_way = [one for one in movements if one.status.completion_timestamp is None]
+    under_way = [movement for movement in movements if movement.status.completion_timestamp is None]
     if not under_way:
         return NOTHING_MOVES
-    left = {one.name: time_left(one, now) for one in under_way if one.phase not in NOT_MOVING_YET}
-    latest = max((now + length for length in left.values() if length is not None), default=None)
-    still = next((one for one in under_way if _stands_still(one, now)), None)
-    waiting = [one for one in under_way if one.phase in NOT_MOVING_YET]
-    queued = [(one, turn) for one in waiting if (turn := _turn(one, on_node(one), now)) is not None]
+    lengths = {
+        movement.name: time_left(movement, now) for movement in under_way if movement.phase not in NOT_MOVING_YET
+    }
+    latest = max((now + length for length in lengths.values() if length is not None), default=None)
+    still = next((movement for movement in under_way if _stands_still(movement, now)), None)
+    waiting = [movement for movement in under_way if movement.phase in NOT_MOVING_YET]
+    queued = [(movement, turn) for movement in waiting if (turn := _turn(movement, on_node(movement), now)) is not None]
     if queued:
         bounds = [turn.at for _, turn in queued if turn.at is not None]
         first, turn = min(queued, key=lambda pair: (pair[1].at is None, -(pair[1].at or now).timestamp(), pair[0].name))
@@ -124,16 +132,16 @@ def volumes_end(
         if waits is not None:
             not_before = max(bounds, default=None)
             until = sentence(", until about ", estimate(turn.at)) if turn.at is not None else ""
-            told = sentence(f"volume {waits.name} waits its turn: {turn.behind}", until)
+            text = sentence(f"volume {waits.name} waits its turn: {turn.behind}", until)
             is_sure = len(bounds) == len(queued) == len(waiting) and all(turn.is_sure for _, turn in queued)
-            return VolumesEnd(None, not_before, waits, turn.behind, still, is_sure, told)
+            return VolumesEnd(None, not_before, waits, turn.behind, still, is_sure, text)
     if (waits := waiting_volume(under_way, now)) is not None:
         where = f" on {waits.node}" if waits.node else ", not picked up by a node"
         reason = f"volume {waits.name} is {waits.phase}{where}, and nothing of it has moved"
         return VolumesEnd(waiting=waits, reason=reason)
     if still is not None:
         return VolumesEnd(still=still, reason=sentence("volume ", stands_still(still, now)))
-    if len(left) == len(under_way) and all(length is not None for length in left.values()):
+    if len(lengths) == len(under_way) and all(length is not None for length in lengths.values()):
         return VolumesEnd(latest)
     return NOTHING_MOVES
 
@@ -166,10 +174,14 @@ def _turn(waiting: DataMovement, node: NodeLoad, now: datetime) -> _Turn | None:
     since = waiting_since(waiting)
     if not behind or since is None:
         return None
-    ends = sorted(now + length for one in moving if (length := time_left(one, now)) is not None)
+    ends = sorted(now + length for movement in moving if (length := time_left(movement, now)) is not None)
     if len(ends) < len(moving):
         return _Turn(behind, None)
-    earlier = [at for one in node.unfinished if one.phase in NOT_MOVING_YET and (at := waiting_since(one)) is not None]
+    earlier = [
+        moment
+        for movement in node.unfinished
+        if movement.phase in NOT_MOVING_YET and (moment := waiting_since(movement)) is not None
+    ]
     before = sum(at < since for at in earlier) + len(moving) - (node.limit or len(moving))
     return _Turn(behind, ends[min(before, len(ends) - 1)], node.limit is not None and before < len(ends))
 

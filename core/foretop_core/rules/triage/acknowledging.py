@@ -49,7 +49,7 @@ def with_acknowledgements(
 ) -> Iterator[Finding]:
     """The same findings, each with the acknowledgement that holds for it; `now_in` is the time of a cluster."""
     everyone, lists = list(findings), dict[tuple[str, str], AcknowledgementList]()
-    known = dict[tuple[str, str], Acknowledgement]()
+    acknowledgements = dict[tuple[str, str], Acknowledgement]()
     for finding in everyone:
         context, snapshot = finding.context, snapshot_of(finding.context)
         if not snapshot.config_maps or not (home := home_of(snapshot, finding.subject)):
@@ -58,14 +58,14 @@ def with_acknowledgements(
             lists[context, home] = acknowledgements_in(snapshot, home)
         entry = lists[context, home].entries.get(finding.id)
         if entry is not None and _holds(entry, finding, now_in(context)):
-            known[context, finding.id] = entry
+            acknowledgements[context, finding.id] = entry
     causes_of_open = {
         (cause.context, cause.id)
-        for finding in (everyone if known else ())
-        if (finding.context, finding.id) not in known
+        for finding in (everyone if acknowledgements else ())
+        if (finding.context, finding.id) not in acknowledgements
         for cause in _causes(finding)
     }
-    return (_marked(finding, known, causes_of_open) for finding in everyone)
+    return (_marked(finding, acknowledgements, causes_of_open) for finding in everyone)
 
 
 def home_of(snapshot: ClusterSnapshot, subject: ObjectRef) -> str:
@@ -83,8 +83,8 @@ def home_of(snapshot: ClusterSnapshot, subject: ObjectRef) -> str:
 
 def acknowledgements_in(snapshot: ClusterSnapshot, namespace: str) -> AcknowledgementList:
     """The entries in the ConfigMap of a namespace; an empty list where there is none."""
-    held = acknowledgement_map(snapshot, namespace)
-    return AcknowledgementList() if held is None else _read(held)
+    config_map = acknowledgement_map(snapshot, namespace)
+    return AcknowledgementList() if config_map is None else _read(config_map)
 
 
 def acknowledgement_map(snapshot: ClusterSnapshot, namespace: str) -> ConfigMap | None:
@@ -117,7 +117,9 @@ def _entry(key: str, text: str) -> Acknowledgement | None:
     except (ValueError, RecursionError):
         return None
     until = entry.until or entry.at
-    if key != key_of_entry(entry.finding) or not all(FIRST_YEAR < at.year < LAST_YEAR for at in (entry.at, until)):
+    if key != key_of_entry(entry.finding) or not all(
+        FIRST_YEAR < moment.year < LAST_YEAR for moment in (entry.at, until)
+    ):
         return None
     return entry if until - entry.at <= LONGEST else None
 
@@ -149,14 +151,16 @@ def _is_made(entry: Acknowledgement, now: datetime) -> bool:
 def unreadable_acknowledgements(snapshot: ClusterSnapshot, now: datetime, _: Thresholds) -> Iterator[Finding]:
     """A list, or entries of it, that acknowledge nothing because they cannot be read."""
     for namespace in sorted(snapshot.namespaces_with_velero_objects):
-        found = acknowledgements_in(snapshot, namespace)
-        early = [key_of_entry(entry.finding) for entry in found.entries.values() if not _is_made(entry, now)]
-        odd = sorted((*found.unreadable, *early))
-        if not odd and not found.problem:
+        acknowledgement_list = acknowledgements_in(snapshot, namespace)
+        early = [
+            key_of_entry(entry.finding) for entry in acknowledgement_list.entries.values() if not _is_made(entry, now)
+        ]
+        odd = sorted((*acknowledgement_list.unreadable, *early))
+        if not odd and not acknowledgement_list.problem:
             continue
         evidence = (
-            f"Nothing in it is read: {found.problem}."
-            if found.problem
+            f"Nothing in it is read: {acknowledgement_list.problem}."
+            if acknowledgement_list.problem
             else f"Entries that cannot be read, or have a time that cannot be: {humanize.join(odd, 3)}."
         )
         yield Finding(
@@ -193,8 +197,8 @@ def _marked(
 
 def statement(finding: Finding) -> str:
     """A digest of what it says: its rule, severity and words; the moments and durations in them pass by themselves."""
-    said = (finding.code, finding.severity.value, *_words(finding.what), *_words(finding.evidence), finding.raw)
-    return hashlib.blake2b("\0".join(said).encode(errors="replace"), digest_size=8).hexdigest()
+    lines = (finding.code, finding.severity.value, *_words(finding.what), *_words(finding.evidence), finding.raw)
+    return hashlib.blake2b("\0".join(lines).encode(errors="replace"), digest_size=8).hexdigest()
 
 
 def acknowledgement_text(entry: Acknowledgement) -> Text:

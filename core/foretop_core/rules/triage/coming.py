@@ -189,15 +189,19 @@ def _broken_promise(
     for run in runs:
         if run.due is None or run.fate is Fate.UNKNOWN:
             continue
-        at = run.due + _JUST_AFTER
-        before = bisect_right(starts, at)
+        moment = run.due + _JUST_AFTER
+        before = bisect_right(starts, moment)
         in_time = starts[before - 1] if before else newest
         # No promise is younger than that, and to ask the calendar about each of a thousand runs takes long.
-        if in_time is not None and in_time >= at - limits.gap:
+        if in_time is not None and in_time >= moment - limits.gap:
             continue
-        should = facts.promised_since(limits.gap, at)
+        should = facts.promised_since(limits.gap, moment)
         if should is not None and (in_time is None or in_time < should):
-            done = (one.start.likely for one in begun if one.start and one.end and one.end.likely <= at)
+            done = (
+                foreseen_run.start.likely
+                for foreseen_run in begun
+                if foreseen_run.start and foreseen_run.end and foreseen_run.end.likely <= moment
+            )
             return run.due, should, max((start for start in (newest, *done) if start), default=None)
     return None
 

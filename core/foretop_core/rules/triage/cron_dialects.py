@@ -54,8 +54,8 @@ def _changed_next(
     return [
         (schedule, kind)
         for schedule in schedules
-        if (known := snapshot.dialect(schedule)) is not None
-        and (kind := upgrade_kind(schedule.spec.schedule, known, coming, now)) is not None
+        if (dialect := snapshot.dialect(schedule)) is not None
+        and (kind := upgrade_kind(schedule.spec.schedule, dialect, coming, now)) is not None
     ]
 
 
@@ -101,56 +101,56 @@ def stopped_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
     """Schedules that an upgrade has silenced: valid and enabled, and their runs are no longer made."""
     for schedule in snapshot.schedules:
         dialect = snapshot.dialect(schedule)
-        found = stopped(schedule, snapshot.runs(schedule), dialect, now) if dialect is not None else None
-        if found is None or found.last_run is None or found.missed is None:
+        past_upgrade_effect = stopped(schedule, snapshot.runs(schedule), dialect, now) if dialect is not None else None
+        if past_upgrade_effect is None or past_upgrade_effect.last_run is None or past_upgrade_effect.missed is None:
             continue
-        effect = found.effect
+        effect = past_upgrade_effect.effect
         yield Finding(
             "schedule-stopped",
             Severity.ERROR,
             snapshot.ref(schedule),
-            found.missed,
+            past_upgrade_effect.missed,
             "runs less since an upgrade",
             sentence(
                 f"{effect.runs_before:,} runs a year before an upgrade, {effect.runs_after:,} now. Its run of ",
-                found.last_run,
+                past_upgrade_effect.last_run,
                 f" was due to {_before(effect.before)}: {effect.meaning_before}. The one of ",
-                found.missed,
+                past_upgrade_effect.missed,
                 f" was missed: {_before(effect.after)} reads {effect.expression!r} as {effect.meaning_after}.",
             ),
-            _remedy(found),
+            _remedy(past_upgrade_effect),
         )
 
 
 def refusal_by_upgrade(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> tuple[Text, str]:
     """A sentence of evidence and the remedy for a refused schedule that an older release accepts; "" for others."""
     dialect = snapshot.dialect(schedule)
-    found = refused_since(schedule, dialect, now) if dialect is not None else None
-    if found is None:
+    past_upgrade_effect = refused_since(schedule, dialect, now) if dialect is not None else None
+    if past_upgrade_effect is None:
         return "", ""
-    effect = found.effect
+    effect = past_upgrade_effect.effect
     accepts = f" {_before(effect.before)} accepts it"
-    if found.last_run is None:
-        return f"{accepts}.", _remedy(found)
+    if past_upgrade_effect.last_run is None:
+        return f"{accepts}.", _remedy(past_upgrade_effect)
     return (
         sentence(
             f"{accepts}, and it ran until ",
-            found.last_run,
+            past_upgrade_effect.last_run,
             f": {effect.runs_before:,} runs a year before an upgrade, none now.",
         ),
-        _remedy(found),
+        _remedy(past_upgrade_effect),
     )
 
 
 def runaway_by_upgrade(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> str:
     """A sentence of evidence for a schedule that is always due only to its release of Velero; "" for others."""
     dialect = snapshot.dialect(schedule)
-    found = every_minute_since(schedule, dialect, now) if dialect is not None else None
-    if found is None:
+    effect = every_minute_since(schedule, dialect, now) if dialect is not None else None
+    if effect is None:
         return ""
-    if found.effect.runs_before:
-        return f" {_before(found.effect.before)} runs it {found.effect.meaning_before}."
-    return f" {_before(found.effect.before)} refuses it."
+    if effect.effect.runs_before:
+        return f" {_before(effect.effect.before)} runs it {effect.effect.meaning_before}."
+    return f" {_before(effect.effect.before)} refuses it."
 
 
 def _before(dialect: Dialect) -> str:

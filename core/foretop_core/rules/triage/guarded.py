@@ -26,10 +26,10 @@ def apply_rule(
     """The findings of the rule, and its failures."""
     failures: list[Failure] = []
     while True:
-        found: list[Finding] = []
+        findings: list[Finding] = []
         try:
             for finding in rule(snapshot, now, limits):
-                found.append(finding)
+                findings.append(finding)
         except Exception as problem:
             let_through(problem)
             _log.debug("rule %s failed", rule.__name__, exc_info=problem)
@@ -38,10 +38,10 @@ def apply_rule(
             failures.append(Failure(snapshot.context, f"rule {rule.__name__}", subject, problem_text(problem)))
             rest = snapshot_without(snapshot, item) if item is not None else None
             if rest is None or len(failures) > _MOST_LEFT_OUT:
-                return found, failures
+                return findings, failures
             snapshot = rest
         else:
-            return found, failures
+            return findings, failures
 
 
 def failure_finding(failure: Failure) -> Finding:

@@ -46,12 +46,12 @@ def _why_not_created(prescaled: PreScaledCronJob) -> str:
 
 
 def _compare(snapshot: ClusterSnapshot, prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterator[Finding]:
-    wanted = expression(prescaled.spec.cron_job.spec.schedule, Dialect.ROBFIG)
+    parsed = expression(prescaled.spec.cron_job.spec.schedule, Dialect.ROBFIG)
     actual = expression(job.spec.schedule, Dialect.ROBFIG)
-    if isinstance(wanted, CronError) or isinstance(actual, CronError):
+    if isinstance(parsed, CronError) or isinstance(actual, CronError):
         return
     ahead = timedelta(minutes=prescaled.spec.warm_up_time_mins)
-    right = [run - ahead for run in _runs(wanted, now + ahead)]
+    right = [run - ahead for run in _runs(parsed, now + ahead)]
     made = _runs(actual, now)
     if not right and not made:
         return

@@ -98,7 +98,7 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
     blamed = ObjectRef(snapshot.context, QUEUE, schedule.namespace, "") if is_held else None
     if is_lost:
         blamed = _location(snapshot, row.unavailable)
-    had = (
+    text = (
         sentence(f"Its newest {_kind_of_copy(found)} is from ", newest.started)
         if newest is not None and newest.started is not None
         else "It has no copy"
@@ -110,7 +110,7 @@ def _late(snapshot: ClusterSnapshot, found: NamespaceFacts) -> Iterator[Finding]
         since,
         _what_late(found),
         sentence(
-            had,
+            text,
             f"; {schedule.name} promises one from ",
             promise.since,
             " or later.",
@@ -173,7 +173,7 @@ def _expiring(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Iterator[Find
             "Its last good copy expires at ", until, ", in ", until - facts.judge.now, ahead, f". It is {newest.name}."
         ),
         sentence("Extend the life of that backup", Key("extend-backup"), ", or back up now", Key("back-up-now"), "."),
-        (snapshot.ref(newest), *(snapshot.ref(one.schedule) for one in row.covers)),
+        (snapshot.ref(newest), *(snapshot.ref(cover.schedule) for cover in row.covers)),
         blames=snapshot.ref(paused.schedule) if (paused := _paused_cover(row)) is not None else None,
     )
 
@@ -182,7 +182,7 @@ def _paused_cover(row: NamespaceProtection) -> NamespaceCover | None:
     """The paused schedule that would have made another copy; None where another one is to come."""
     if row.next_run is not None:
         return None
-    return next((one for one in row.covers if one.schedule.spec.paused), None)
+    return next((cover for cover in row.covers if cover.schedule.spec.paused), None)
 
 
 def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
@@ -201,7 +201,7 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
         _way_to_all(row),
         (
             *((snapshot.ref(newest),) if newest is not None else ()),
-            *(snapshot.ref(one.schedule) for one in row.covers),
+            *(snapshot.ref(cover.schedule) for cover in row.covers),
         ),
         group=_LONG_INCOMPLETE if facts.is_long_incomplete else "",
         times_late=facts.times_incomplete,
@@ -211,7 +211,9 @@ def _partial(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
 def _way_to_all(row: NamespaceProtection) -> Text:
     """How a complete copy comes about: a failure is fixed, and a schedule takes all of it, or is made to."""
     newest, edit, now = row.copies.newest_partial, Key("edit-schedule"), Key("back-up-now")
-    whole = next((one.schedule for one in row.covers if one.coverage.extent is Extent.ALL and not one.is_refused), None)
+    whole = next(
+        (cover.schedule for cover in row.covers if cover.coverage.extent is Extent.ALL and not cover.is_refused), None
+    )
     # Of a copy that was to have a part alone mostly nothing failed: its results are empty.
     if newest is None or newest.phase in FAULTY:
         fix = sentence("See what is missing", Key("results"), ", fix its cause")

@@ -94,8 +94,8 @@ def _kind(finding: Finding) -> GroupKey | None:
     if finding.subject.kind not in _MANY or not (finding.group or isinstance(finding.what, str)):
         return None
     under = finding.because.id if finding.because is not None else ""
-    known = finding.acknowledged
-    alike = (known.by, known.reason, known.until) if known is not None else None
+    acknowledgement = finding.acknowledged
+    alike = (acknowledgement.by, acknowledgement.reason, acknowledgement.until) if acknowledgement is not None else None
     kind = "" if finding.group else finding.subject.kind
     return finding.context, under, finding.code, finding.severity, kind, finding.group or str(finding.what), alike
 
@@ -103,14 +103,14 @@ def _kind(finding: Finding) -> GroupKey | None:
 def _gathered(members: list[Finding]) -> Finding:
     """As old as the oldest of them; `members` are in order, the newest first."""
     newest = members[0]
-    told = [sentence(_name(one.subject), _when(one.since)) for one in members]
+    texts = [sentence(_name(finding.subject), _when(finding.since)) for finding in members]
     return replace(
         newest,
         subject=ObjectRef(newest.context, newest.subject.kind, "", ""),
-        since=min((one.since for one in members if one.since is not None), default=None),
-        evidence=sentence(f"There are {len(members)} of these, the newest first: ", listed(told), "."),
+        since=min((finding.since for finding in members if finding.since is not None), default=None),
+        evidence=sentence(f"There are {len(members)} of these, the newest first: ", listed(texts), "."),
         remedy=_shared_remedy(members),
-        related=tuple(one.subject for one in members),
+        related=tuple(finding.subject for finding in members),
         what=newest.group or newest.what,
         cause=newest.group or str(newest.what),
         raw="",
@@ -124,7 +124,7 @@ def _gathered(members: list[Finding]) -> Finding:
 def _shared_remedy(members: Sequence[Finding]) -> Text:
     """The remedy of all of them; where each has one of its own, that of the first, by name."""
     first, *others = members
-    if all(one.remedy == first.remedy for one in others):
+    if all(finding.remedy == first.remedy for finding in others):
         return first.remedy
     rest = f" The other {len(others):,} have their own"
     return sentence(f"For {_name(first.subject)}: ", first.remedy, rest, Key("open"), ".")
@@ -189,12 +189,12 @@ def link_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _causes(finding: Finding, about: Mapping[ObjectRef, Finding]) -> list[Finding]:
     """The findings that explain it, the nearest first; two that blame each other explain nothing."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     blamed = finding.blames
-    while blamed is not None and (cause := about.get(blamed)) is not None and cause not in (finding, *found):
-        found.append(cause)
+    while blamed is not None and (cause := about.get(blamed)) is not None and cause not in (finding, *findings):
+        findings.append(cause)
         blamed = cause.blames
-    return found
+    return findings
 
 
 def _chained(finding: Finding, causes: Sequence[Finding], gravest: Mapping[str, Severity]) -> Finding:
@@ -207,8 +207,8 @@ def _chained(finding: Finding, causes: Sequence[Finding], gravest: Mapping[str, 
 
 def _without_members(findings: list[Finding]) -> list[Finding]:
     """Leave out the long pauses that the finding about all paused schedules counts."""
-    counted = {ref for one in findings if one.code == "velero-all-paused" for ref in one.related}
-    return [one for one in findings if one.code != "schedule-paused-long" or one.subject not in counted]
+    counted = {ref for finding in findings if finding.code == "velero-all-paused" for ref in finding.related}
+    return [finding for finding in findings if finding.code != "schedule-paused-long" or finding.subject not in counted]
 
 
 def _told_in(cause: str, consequences: frozenset[str], findings: list[Finding]) -> list[Finding]:
@@ -232,17 +232,17 @@ def _with_consequences(finding: Finding, consequences: list[Finding]) -> Finding
         return finding
     subjects = list(dict.fromkeys(each.subject for each in consequences))
     # A silent server tells itself what waits for it: only a few of that are findings of their own.
-    held = subjects if finding.code != "velero-no-pulse" else []
+    refs = subjects if finding.code != "velero-no-pulse" else []
     return replace(
         finding,
-        hits=sentence(finding.hits, " " if finding.hits else "", f"It holds up {_of(held)}.") if held else finding.hits,
+        hits=sentence(finding.hits, " " if finding.hits else "", f"It holds up {_of(refs)}.") if refs else finding.hits,
         related=tuple(dict.fromkeys([*finding.related, *subjects])),
     )
 
 
 def _of(subjects: list[ObjectRef]) -> str:
     """`3 schedules and 1 location`: by kind, so that the numbers are those of the objects to go to."""
-    kinds = Counter(_NOUNS.get(one.kind, one.kind.lower()) for one in subjects)
+    kinds = Counter(_NOUNS.get(ref.kind, ref.kind.lower()) for ref in subjects)
     return humanize.join([humanize.count(number, noun) for noun, number in kinds.items()], 6)
 
 
@@ -272,11 +272,11 @@ def _gaps(findings: list[Finding]) -> list[Finding]:
         for finding in findings
         if finding.code == "protection-gap" and finding.subject in reasons
     }
-    told = {gap.id for gap in gaps.values()}
+    lines = {gap.id for gap in gaps.values()}
     return [
         replace(finding, evidence=sentence(finding.evidence, " ", gap.evidence))
         if (gap := gaps.get(finding.id))
         else finding
         for finding in findings
-        if finding.id not in told
+        if finding.id not in lines
     ]

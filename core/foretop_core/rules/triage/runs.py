@@ -31,7 +31,7 @@ def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
         which = "newest visible" if facts.last_backup is None else "last"
         last, first, number = faults[0], faults[-1], len(faults)
         outcome = OUTCOMES[last.phase]
-        told = f"Its last {number} backups {outcome.replace('was', 'were')}; the latest is {last.name}"
+        text = f"Its last {number} backups {outcome.replace('was', 'were')}; the latest is {last.name}"
         repository = next(iter(unready_sources(snapshot, last)), None)
         yield Finding(
             "schedule-failing",
@@ -40,7 +40,7 @@ def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             ended(first),
             f"{outcome}, {number:,} in a row" if number > 1 else f"last backup {outcome}",
             sentence(
-                told if number > 1 else f"Its {which} backup {outcome}: {last.name}",
+                text if number > 1 else f"Its {which} backup {outcome}: {last.name}",
                 _at(ended(last)),
                 "." if _raw(last) else f", {reason(last)}.",
             ),
@@ -94,16 +94,16 @@ def _failed(
     limits: Thresholds,
     blames: ObjectRef | None = None,
 ) -> Iterator[Finding]:
-    at = ended(run)
-    if at is None or now - at > limits.recent_failure:
+    moment = ended(run)
+    if moment is None or now - moment > limits.recent_failure:
         return
     yield Finding(
         code,
         _severity(run),
         snapshot.ref(run),
-        at,
+        moment,
         OUTCOMES[run.phase],
-        sentence(f"{run.name} {OUTCOMES[run.phase]}", _at(at), "." if _raw(run) else f", {reason(run)}."),
+        sentence(f"{run.name} {OUTCOMES[run.phase]}", _at(moment), "." if _raw(run) else f", {reason(run)}."),
         _remedy(run, "run-again"),
         blames=blames,
         raw=_raw(run),
@@ -128,11 +128,11 @@ def _severity(run: Backup | Restore) -> Severity:
 
 def reason(run: Backup | Restore) -> str:
     """Why a run ended as it did, in Velero's words or by its counts."""
-    status, said = run.status, _raw(run)
+    status, text = run.status, _raw(run)
     counts = humanize.count(status.errors, "error") if status.errors else ""
     if status.warnings:
         counts = f"{counts} and {humanize.count(status.warnings, 'warning')}" if counts else ""
-    return (said or counts or "Velero gives no reason").rstrip(".")
+    return (text or counts or "Velero gives no reason").rstrip(".")
 
 
 def _raw(run: Backup | Restore) -> str:
@@ -272,7 +272,7 @@ def _last_refused(snapshot: ClusterSnapshot, namespace: str) -> tuple[datetime, 
     """When Velero last refused a backup, and its name; a queue in which it does so once a minute is not stalled."""
     mine = snapshot.backups_by_namespace.get(namespace, ())
     refused = ((_refused_at(run), run.name) for run in mine if run.phase == "FailedValidation")
-    return max(((at, name) for at, name in refused if at is not None), default=None)
+    return max(((moment, name) for moment, name in refused if moment is not None), default=None)
 
 
 def _refused_at(backup: Backup) -> datetime | None:
@@ -289,8 +289,8 @@ def _ready_since(snapshot: ClusterSnapshot, backup: Backup) -> datetime | None:
 
     A finishing backup has given up its slot at a time that nothing tells, perhaps just now, and to this one.
     """
-    if seen := snapshot.seen.phase_since.get(snapshot.ref(backup)):
-        return seen
+    if moment := snapshot.seen.phase_since.get(snapshot.ref(backup)):
+        return moment
     others = snapshot.backups_by_namespace.get(backup.namespace, ())
     if any(other.phase in FINISHING for other in others):
         return None

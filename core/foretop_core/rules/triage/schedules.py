@@ -128,8 +128,8 @@ def forgotten_pauses(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
         (lead, unpausing), *others = facts.unpausing_choices
         due = ", overdue" if facts.is_overdue_pause else ""
         rest = [
-            f" {words} {'one backup is created at once' if told.at_once else 'no backup is created'}."
-            for words, told in others
+            f" {words} {'one backup is created at once' if forecast.at_once else 'no backup is created'}."
+            for words, forecast in others
         ]
         good = facts.newest_good
         kept = sentence("Its newest good backup is ", now - good.started, " old.") if good and good.started else ""
@@ -164,17 +164,17 @@ def paused_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
     for namespace, schedules in snapshot.schedules_by_namespace.items():
         paused = [schedule_facts(snapshot, item, now, limits.overdue) for item in schedules if item.spec.paused]
         most = _paused_most(paused) if len(paused) >= max(limits.fewest_paused, len(schedules)) else []
-        own = [one for one in paused if snapshot.ref(one.schedule) not in ended]
-        if any(one in own for one in most):
+        own = [facts for facts in paused if snapshot.ref(facts.schedule) not in ended]
+        if any(facts in own for facts in most):
             # Older pauses keep their finding and their date beside a new one.
-            is_old = any(_is_forgotten(one, limits) for one in most)
-            joint = own if is_old else [one for one in own if not _is_forgotten(one, limits)]
+            is_old = any(_is_forgotten(facts, limits) for facts in most)
+            joint = own if is_old else [facts for facts in own if not _is_forgotten(facts, limits)]
             yield _all_paused(snapshot, namespace, len(paused), joint, most)
             continue
-        untold = [one for one in own if not _is_forgotten(one, limits)]
-        if late := [one for one in untold if one.is_overdue_pause]:
+        untold = [facts for facts in own if not _is_forgotten(facts, limits)]
+        if late := [facts for facts in untold if facts.is_overdue_pause]:
             yield _overdue_pauses(snapshot, namespace, f"{len(paused)} of {len(schedules)}", late)
-        for window in pause_windows(one.schedule for one in untold if one not in late):
+        for window in pause_windows(facts.schedule for facts in untold if facts not in late):
             yield _open_window(snapshot, window, now)
 
 
@@ -204,8 +204,8 @@ def _overdue_pauses(snapshot: ClusterSnapshot, namespace: str, counted: str, lat
     names = [facts.schedule.name for facts in late]
     lead = f"{humanize.join(names)} {'is' if len(late) == 1 else 'are'} paused and overdue."
     what = f"{counted} paused, {len(late)} overdue" if len(late) > 1 else "paused and overdue"
-    found = _pause_finding(PAUSED_OVERDUE, snapshot, namespace, late, what, lead)
-    return found if len(late) > 1 else replace(found, subject=snapshot.ref(late[0].schedule))
+    finding = _pause_finding(PAUSED_OVERDUE, snapshot, namespace, late, what, lead)
+    return finding if len(late) > 1 else replace(finding, subject=snapshot.ref(late[0].schedule))
 
 
 def _pause_finding(
@@ -221,8 +221,8 @@ def _pause_finding(
     items, now = [facts.schedule for facts in paused], paused[0].now
     counts = count_unpause(paused, Choice.DO_NOT_SKIP)
     notes = [
-        sentence(f" Window of {humanize.count(len(one.schedules), 'schedule')} ", one.note(now), ".")
-        for one in pause_windows(items)
+        sentence(f" Window of {humanize.count(len(window.schedules), 'schedule')} ", window.note(now), ".")
+        for window in pause_windows(items)
     ]
     them = "it" if len(items) == 1 else "them"
     return Finding(
@@ -375,7 +375,7 @@ def protection_gaps(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
 def coming_note(run: Backup | None, facts: ScheduleFacts) -> Text:
     """A sentence on the backup that waits or runs, or else on the schedule's next run; "" for neither."""
     if run is not None:
-        since = sentence(" since ", at) if (at := run.started or run.created) else ""
+        since = sentence(" since ", moment) if (moment := run.started or run.created) else ""
         return sentence(f" {run.name} is {run.phase or 'New'}", since, ".")
     run_at = facts.next_run
     return sentence(" Its next run is at ", run_at, ".") if run_at is not None and not facts.due else ""

@@ -69,8 +69,8 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
 
 
 def _in_a_row(*sentences: Text) -> Text:
-    told = [one for one in sentences if one]
-    return sentence(*(part for place, one in enumerate(told) for part in (" " if place else "", one)))
+    texts = [text for text in sentences if text]
+    return sentence(*(part for place, text in enumerate(texts) for part in (" " if place else "", text)))
 
 
 def _what(server: ServerFacts, failing: Pod | None) -> str:
@@ -116,11 +116,11 @@ def _under_way(snapshot: ClusterSnapshot, namespace: str, server: ServerFacts) -
 
 def unready_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """No pod of the server is ready; where it has fallen silent as well, that finding says so."""
-    for namespace, known in snapshot.servers.items():
-        pods = _unready(known)
+    for namespace, velero in snapshot.servers.items():
+        pods = _unready(velero)
         if not pods or snapshot.heartbeat(namespace).silent_for(now) is not None:
             continue
-        scaled = known.wanted_pods == 0
+        scaled = velero.wanted_pods == 0
         failing = failing_server(snapshot.pods, namespace)
         yield Finding(
             "velero-not-ready",
@@ -156,20 +156,20 @@ def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
     for namespace in snapshot.velero_namespaces:
         backups = snapshot.faulty_backups.get(namespace, ())
         traces = (last_start(backups), snapshot.seen.restarted.get(namespace))
-        at = max((trace for trace in traces if trace is not None), default=None)
-        if at is None or now - at > limits.recent_restart:
+        moment = max((trace for trace in traces if trace is not None), default=None)
+        if moment is None or now - moment > limits.recent_restart:
             continue
-        recent = [backup for backup in backups if last_start((backup,)) == at]
+        recent = [backup for backup in backups if last_start((backup,)) == moment]
         lost = f" {humanize.join([backup.name for backup in recent])} was running and is Failed." if recent else ""
         yield Finding(
             "velero-restarted",
             Severity.NOTE,
             ObjectRef(snapshot.context, QUEUE, namespace, ""),
-            at,
+            moment,
             "has restarted",
             sentence(
                 "Velero restarted at ",
-                at,
+                moment,
                 f".{lost} Queued backups continue, due schedules create theirs at once.",
             ),
             "Run the lost backups again; if it happens again, find out why the pod restarts (memory, eviction).",
@@ -190,20 +190,20 @@ class _Outage(msgspec.Struct, frozen=True):
         """`5 schedules wait for Velero, 4 of them overdue. The first copy is too old from 20:43:00Z on (etcd).`"""
         if not self.schedules:
             return ""
-        count, overdue = len(self.schedules), sum(one.overdue is not None for one in self.schedules)
+        count, overdue = len(self.schedules), sum(facts.overdue is not None for facts in self.schedules)
         waits = f"{humanize.count(count, 'schedule')} wait{'s' if count == 1 else ''} for {self.schedules[0].waits_for}"
         which = f"{overdue:,} of them " if overdue < count else "all " if count > 1 else ""
-        said: Text = f"{waits}, {which}overdue." if overdue else f"{waits}."
+        text: Text = f"{waits}, {which}overdue." if overdue else f"{waits}."
         now = self.schedules[0].now
         old = [name for at, name in self.late if at <= now]
         if old:
             whose = humanize.count(len(old), "namespace")
-            said = sentence(said, f" The copies of {whose} are older than promised ({humanize.join(old)}).")
+            text = sentence(text, f" The copies of {whose} are older than promised ({humanize.join(old)}).")
         coming = self.late[len(old) :]
         if coming:
-            at, name = coming[0]
-            said = sentence(said, f" The {'next' if old else 'first'} copy is too old from ", at, f" on ({name}).")
-        return said
+            moment, name = coming[0]
+            text = sentence(text, f" The {'next' if old else 'first'} copy is too old from ", moment, f" on ({name}).")
+        return text
 
 
 def _outage(snapshot: ClusterSnapshot, namespace: str, now: datetime, limits: ProtectionLimits) -> _Outage:
@@ -212,10 +212,10 @@ def _outage(snapshot: ClusterSnapshot, namespace: str, now: datetime, limits: Pr
     late: list[tuple[datetime, str]] = []
     for name in snapshot.protection.names:
         row = snapshot.protection.row(name)
-        found = judge.facts(row) if row is not None else None
-        if found is None or all(one.schedule.namespace != namespace for one in found.held_up):
+        facts = judge.facts(row) if row is not None else None
+        if facts is None or all(one.schedule.namespace != namespace for one in facts.held_up):
             continue
-        if found.late_from is not None:
-            late.append((found.late_from, name))
+        if facts.late_from is not None:
+            late.append((facts.late_from, name))
     held = map(judge.schedule, snapshot.schedules_by_namespace.get(namespace, ()))
     return _Outage(tuple(one for one in held if one.waits_for and not one.invalid), tuple(sorted(late)))

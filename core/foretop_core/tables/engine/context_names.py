@@ -15,9 +15,9 @@ def short_names(contexts: Iterable[str]) -> dict[str, str]:
     """`prod-eu` and `prod-us` become `eu` and `us`; whole parts only, and never to nothing or to the same."""
     names = list(dict.fromkeys(contexts))
     parts = [_PART.findall(name)[:-1] for name in names]
-    least = min((len(found) for found in parts), default=0)
+    least = min((len(part) for part in parts), default=0)
     head = min(_shared(parts), least - 1) if least else 0
-    tail = min(_shared([_backwards(found) for found in parts]), least - 1 - head) if least else 0
+    tail = min(_shared([_backwards(part) for part in parts]), least - 1 - head) if least else 0
     shown = {
         name: "".join(found[head : len(found) - tail]).strip("-_/:.@") or name
         for name, found in zip(names, parts, strict=True)
@@ -28,8 +28,8 @@ def short_names(contexts: Iterable[str]) -> dict[str, str]:
 
 def brief_name(context: str) -> str:
     """The name of the cluster alone, where a context is named as OpenShift, EKS or GKE name theirs."""
-    if found := _OPENSHIFT.fullmatch(context):
-        return found["cluster"]
+    if match := _OPENSHIFT.fullmatch(context):
+        return match["cluster"]
     if context.startswith("arn:"):
         return context.rpartition("/")[2] or context
     return context.rpartition("_")[2] or context if context.startswith("gke_") else context

@@ -79,11 +79,11 @@ def parse_filter(text: str, fields: Collection[str] | Mapping[str, str] = (), *,
     """
     known = _Fields(fields, typing)
     terms: list[Test | str] = []
-    at = _skip(text, 0)
-    while at < len(text):
-        term, at = _term(text, at, known)
+    index = _skip(text, 0)
+    while index < len(text):
+        term, index = _term(text, index, known)
         terms.append(term)
-        at = _skip(text, at)
+        index = _skip(text, index)
     words = tuple(term for term in terms if isinstance(term, str))
     tests = tuple(term for term in terms if not isinstance(term, str))
     return Filter(text, words, tests, frozenset(known.asked))
@@ -101,9 +101,9 @@ def _term(text: str, at: int, fields: _Fields) -> tuple[Test | str, int]:
         raise BadInput(
             f"Filter {text.strip()!r} cannot be used", "text is missing after !" if negated else "text is missing"
         )
-    found = None if quoted else _FIELD.fullmatch(word)
-    if found is not None:
-        name, value, whole = found[1], found[2], False
+    match = None if quoted else _FIELD.fullmatch(word)
+    if match is not None:
+        name, value, whole = match[1], match[2], False
         if not value and end < len(text) and text[end] in _QUOTES:
             value, whole, end = _word(text, end)
         test = fields.test(name, value, whole)
@@ -141,13 +141,13 @@ def _word(text: str, at: int) -> tuple[str, bool, int]:
         if end < 0:
             raise _unusable(text, f"the quote {text[at]} is not closed")
         return text[at + 1 : end], True, end + 1
-    found = _BARE.match(text, at)
-    return (found[0], False, found.end()) if found else ("", False, at)
+    match = _BARE.match(text, at)
+    return (match[0], False, match.end()) if match else ("", False, at)
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
 
 
 def _by_labels(chosen: LabelSelector) -> Test:
@@ -160,9 +160,9 @@ def _fuzzy(word: str) -> Test:
 
     def has_all(row: FilterableRow) -> bool:
         # Letter by letter: an expression would try each place of the first one again for the last.
-        text, at = row.text(), 0
+        text, index = row.text(), 0
         for letter in letters:  # noqa: SIM110 - `all` costs a generator for every row
-            if not (at := text.find(letter, at) + 1):
+            if not (index := text.find(letter, index) + 1):
                 return False
         return True
 

@@ -65,27 +65,27 @@ def selector(text: str) -> LabelSelector:
     """A whole text as a selector; an empty one takes everything."""
     if not text.strip():
         return LabelSelector(())
-    found, end = take(text, 0)
+    label_selector, end = take(text, 0)
     if text[end:].strip():
         raise BadInput(f"Label selector {text.strip()!r} cannot be read", f"{text[end:].strip()!r} is not valid", _HINT)
-    return found
+    return label_selector
 
 
 def take(text: str, start: int) -> tuple[LabelSelector, int]:
     """The longest selector that begins at `start`, and where it ends."""
     requirements: list[LabelRequirement] = []
-    at = start
+    index = start
     while True:
-        found = _REQUIREMENT.match(text, at)
-        if found is None:
+        match = _REQUIREMENT.match(text, index)
+        if match is None:
             shown = text[start:].strip() or text.strip()
             raise BadInput(f"Label selector {shown!r} cannot be read", "a label is missing", _HINT)
-        requirements.append(_requirement(found))
-        at = found.end()
-        comma = _COMMA.match(text, at)
+        requirements.append(_requirement(match))
+        index = match.end()
+        comma = _COMMA.match(text, index)
         if comma is None:
-            return LabelSelector(tuple(requirements)), at
-        at = comma.end()
+            return LabelSelector(tuple(requirements)), index
+        index = comma.end()
 
 
 def _requirement(found: re.Match[str]) -> LabelRequirement:

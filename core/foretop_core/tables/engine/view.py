@@ -132,7 +132,9 @@ def wording(cells: Iterable[Cell], size: int) -> int:
     """How much all cells of a column must be shortened alike for the longest to fit; 0: not at all."""
     texts = [(cell.text, *cell.briefs) for cell in cells]
     most = max(map(len, texts), default=1)
-    return next((at for at in range(most) if all(width(one[min(at, len(one) - 1)]) <= size for one in texts)), most)
+    return next(
+        (index for index in range(most) if all(width(text[min(index, len(text) - 1)]) <= size for text in texts)), most
+    )
 
 
 def worded_width(cell: Cell, shortened: int) -> int:

@@ -42,5 +42,5 @@ class ViewScope(msgspec.Struct, frozen=True):
         besides = "" if self.of_velero else " and Velero's own"
         namespace = f"namespace {self.namespace}{besides}" if self.namespace else ""
         context = f"context {self.context}" if self.context else ""
-        said = ", ".join(part for part in (context, namespace) if part)
-        return f"{said} (0 all)" if said else ""
+        text = ", ".join(part for part in (context, namespace) if part)
+        return f"{text} (0 all)" if text else ""

@@ -53,9 +53,16 @@ class FindingFacets(msgspec.Struct, frozen=True):
     render: RenderContext | None = None
 
     def text(self) -> str:
-        found = self.finding
-        what = self.render.text(found.what) if self.render else sort_key(found.what)
-        words = (found.context, found.code, found.severity.value, subject_text(found), found.subject.kind, what)
+        finding = self.finding
+        what = self.render.text(finding.what) if self.render else sort_key(finding.what)
+        words = (
+            finding.context,
+            finding.code,
+            finding.severity.value,
+            subject_text(finding),
+            finding.subject.kind,
+            what,
+        )
         return " ".join(words).lower()
 
     def contains(self, word: str) -> bool:

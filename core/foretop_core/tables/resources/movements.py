@@ -72,7 +72,7 @@ class MovementsView(View[DataMovement]):
         return None if mark in (StatusGlyph.HEALTHY, StatusGlyph.UNSET) else (mark, self.phase(entry))
 
     def item(self, entry: DataMovement, render: RenderContext) -> Item:
-        status, left, speed = entry.status, time_left(entry, render.now), rate(entry, render.now)
+        status, length, speed = entry.status, time_left(entry, render.now), rate(entry, render.now)
         return {
             **identity(render.snapshot.context, entry),
             "phase": entry.phase or None,
@@ -83,7 +83,7 @@ class MovementsView(View[DataMovement]):
             "bytesDone": status.progress.bytes_done,
             "bytesTotal": status.progress.total_bytes,
             "bytesPerSecond": int(speed) if speed is not None else None,
-            "secondsLeft": int(left.total_seconds()) if left is not None else None,
+            "secondsLeft": int(length.total_seconds()) if length is not None else None,
             "started": rfc3339(status.start_timestamp),
             "completed": rfc3339(status.completion_timestamp),
             "message": status.message or None,
@@ -104,8 +104,8 @@ def moved_for(movement: DataMovement) -> str:
 
 def _unfinished_first(movement: DataMovement) -> tuple[bool, bool, float]:
     """Orders those that move, then those that wait, then those that have ended, the newest first."""
-    at = movement.status.start_timestamp or movement.created
-    return movement.phase in _ENDED, movement.phase != "InProgress", -at.timestamp() if at else math.inf
+    moment = movement.status.start_timestamp or movement.created
+    return movement.phase in _ENDED, movement.phase != "InProgress", -moment.timestamp() if moment else math.inf
 
 
 def _share(movement: DataMovement, _render: RenderContext) -> str:
@@ -124,8 +124,8 @@ def _share_briefs(movement: DataMovement, _render: RenderContext) -> tuple[str, 
 
 
 def _left(movement: DataMovement, render: RenderContext) -> str:
-    left = time_left(movement, render.now)
-    return times.short(left) if left is not None else ""
+    length = time_left(movement, render.now)
+    return times.short(length) if length is not None else ""
 
 
 def _rate(movement: DataMovement, render: RenderContext) -> str:

@@ -81,7 +81,7 @@ class NonAdminView(View[NonAdminRow]):
         if key.kind in self.kinds:
             return (key,)
         sides = [side for side in (change.after, change.before) if isinstance(side, Backup | Restore)]
-        own = {found for side in sides for found in _rows_of(store, key.context, side)}
+        own = {ref for side in sides for ref in _rows_of(store, key.context, side)}
         if _standing(change.before) != _standing(change.after):
             for other in _line(store, key.context, sides[0]):
                 own.update(_rows_of(store, key.context, other))
@@ -230,10 +230,10 @@ def _queue_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
 
 
 def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
-    said = _queue(entry, render)
-    if said == "not picked up":
+    text = _queue(entry, render)
+    if text == "not picked up":
         return ("not yet",)
-    return (said.removesuffix(" waiting"),) if said.endswith(" waiting") else ()
+    return (text.removesuffix(" waiting"),) if text.endswith(" waiting") else ()
 
 
 def _velero_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:

@@ -110,9 +110,9 @@ class QueueView(View[Run]):
             ("started", [one.expected_start for one in facts]),
             ("done", [one.expected_end for one in facts]),
         ):
-            known = [at for at in times_known if at is not None]
-            if known and len(known) == len(facts):
-                told.append(f"{'the rest' if refused else 'all'} {verb} by {render.estimate(max(known), entries[0])}")
+            moments = [moment for moment in times_known if moment is not None]
+            if moments and len(moments) == len(facts):
+                told.append(f"{'the rest' if refused else 'all'} {verb} by {render.estimate(max(moments), entries[0])}")
         return f"{', '.join(told)}; IN, AT: start" if facts else ", ".join(told)
 
     def below(self, render: RenderContext) -> tuple[str, Sequence[Run]]:
@@ -184,11 +184,11 @@ def run_eta(run: Run, render: RenderContext) -> str:
 
 
 def _starts(facts: RunFacts, render: RenderContext) -> str:
-    at, item = facts.expected_start, facts.item
-    if at is None:
+    moment, item = facts.expected_start, facts.item
+    if moment is None:
         return "not known"
     held = " held" if item is not None and item.is_held_by_namespace else ""
-    return f"~{render.estimate(at, facts.run)}{held}"
+    return f"~{render.estimate(moment, facts.run)}{held}"
 
 
 def _after_volume(facts: RunFacts, held: str, render: RenderContext) -> str:
@@ -201,10 +201,10 @@ def _after_volume(facts: RunFacts, held: str, render: RenderContext) -> str:
 
 def _ends(facts: RunFacts, render: RenderContext) -> str:
     """How long it has run, and until when it should."""
-    so_far, at = _so_far(facts), facts.expected_end
-    if at is not None:
+    so_far, moment = _so_far(facts), facts.expected_end
+    if moment is not None:
         guess = "?" if facts.item is not None and facts.item.is_guess else ""
-        return f"{so_far}→ {render.estimate(at, facts.run)}{guess}"
+        return f"{so_far}→ {render.estimate(moment, facts.run)}{guess}"
     return f"{so_far}finishing" if facts.run.phase not in HOLDS_SLOT else f"{so_far}→ ?"
 
 
@@ -225,13 +225,13 @@ def _running_words(runs: Sequence[Run], render: RenderContext) -> str:
     line = render.line(runs[0].namespace)
     slots = line.server.slots
     taken = sum(run.phase in HOLDS_SLOT for run in runs)
-    said = f"{taken} of {humanize.count(slots, 'slot')}" if slots else humanize.count(len(runs), "backup")
+    text = f"{taken} of {humanize.count(slots, 'slot')}" if slots else humanize.count(len(runs), "backup")
     finish = sum(run.phase in FINISHING for run in runs) if slots else 0
     more = f", {finish:,} more finish{'es' if finish == 1 else ''} without a slot" if finish else ""
     ends = [end for run in runs if (end := render.facts(run).expected_end) is not None and run.phase in HOLDS_SLOT]
     if not slots or taken < slots or not ends:
-        return f"{said}{more}"
-    return f"{said}, the next is free about {render.estimate(min(ends), runs[0])}{more}"
+        return f"{text}{more}"
+    return f"{text}, the next is free about {render.estimate(min(ends), runs[0])}{more}"
 
 
 def _in(run: Run, render: RenderContext) -> str:
@@ -239,8 +239,8 @@ def _in(run: Run, render: RenderContext) -> str:
     if has_ended(run):
         return took(run, render.now)
     facts = render.facts(run)
-    at = facts.expected_start if facts.state is RunState.WAITS else facts.expected_end
-    return times.countdown(sentences.until_estimate(at, render.now)) if at is not None else ""
+    moment = facts.expected_start if facts.state is RunState.WAITS else facts.expected_end
+    return times.countdown(sentences.until_estimate(moment, render.now)) if moment is not None else ""
 
 
 def _at(run: Run, render: RenderContext) -> str:
@@ -251,10 +251,10 @@ def _at(run: Run, render: RenderContext) -> str:
     facts = render.facts(run)
     if facts.state is RunState.WAITS:
         return f"~{render.estimate(facts.expected_start, run)}" if facts.expected_start is not None else "?"
-    at = facts.expected_end
-    if at is None:
+    moment = facts.expected_end
+    if moment is None:
         return "?"
-    return f"{render.estimate(at, run)}{'?' if facts.item is not None and facts.item.is_guess else ''}"
+    return f"{render.estimate(moment, run)}{'?' if facts.item is not None and facts.item.is_guess else ''}"
 
 
 def _at_tone(run: Run, render: RenderContext) -> Tone:

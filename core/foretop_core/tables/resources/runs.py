@@ -150,8 +150,8 @@ def newest_first(run: Run) -> tuple[bool, bool, float]:
     """
     started = run.status.start_timestamp
     is_over = has_ended(run) or (not started and run.phase not in WAITING)
-    at = started or run.created
-    return is_over, not is_over and started is not None, -at.timestamp() if at else math.inf
+    moment = started or run.created
+    return is_over, not is_over and started is not None, -moment.timestamp() if moment else math.inf
 
 
 def items_done(run: Run) -> str:
@@ -274,17 +274,17 @@ def _done(run: Run) -> int | None:
 
 def _started(run: Run, render: RenderContext) -> str:
     """When it started; of one that was refused, and so never starts, when it was made."""
-    at = run.status.start_timestamp or (run.created if run.phase == "FailedValidation" else None)
-    return render.time_of_day(at, run)
+    moment = run.status.start_timestamp or (run.created if run.phase == "FailedValidation" else None)
+    return render.time_of_day(moment, run)
 
 
 def _day_and_minute(run: Run, render: RenderContext) -> str:
     """`15 Nov 01:35`, in another year `15 Nov 2025`."""
-    at = run.status.start_timestamp
-    if at is None:
+    moment = run.status.start_timestamp
+    if moment is None:
         return "not started"
     zone = render.zone_of(run)
-    local, today = at.astimezone(zone), render.now.astimezone(zone)
+    local, today = moment.astimezone(zone), render.now.astimezone(zone)
     return f"{local.day:>2} {local:%b %H:%M}" if local.year == today.year else f"{local.day:>2} {local:%b %Y}"
 
 

@@ -161,9 +161,9 @@ def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
     if facts.pause is not None and not facts.stays_invalid:
         end = facts.pause.until
         return Tone.WARN if end is not None and end <= now else Tone.PAUSED
-    found = SEVERITIES.get(facts.coming_state)
-    if found is not None:
-        return _MARKS[found].tone
+    severity = SEVERITIES.get(facts.coming_state)
+    if severity is not None:
+        return _MARKS[severity].tone
     run = facts.next_run
     return Tone.BRIGHT if run is not None and run - now < times.IN_SECONDS else Tone.PLAIN
 
@@ -199,11 +199,11 @@ def _if_unpaused(facts: ScheduleFacts) -> str:
     """The effect of unpausing it now: a backup at once, or the next run; the end of a pause is in the next column."""
     if facts.invalid:
         return "paused"
-    told, until = facts.unpausing(Choice.LEAVE), facts.pause.until if facts.pause is not None else None
+    forecast, until = facts.unpausing(Choice.LEAVE), facts.pause.until if facts.pause is not None else None
     ends = "" if until is None else ", resume" if facts.now < until else ", over"
     if facts.may_be_due:
-        return f"paused, due{', skips' if told.skips else ''}{ends}"
-    return f"paused{f', else {times.until(told.next_run - facts.now)}' if told.next_run else ''}{ends}"
+        return f"paused, due{', skips' if forecast.skips else ''}{ends}"
+    return f"paused{f', else {times.until(forecast.next_run - facts.now)}' if forecast.next_run else ''}{ends}"
 
 
 def _next_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:

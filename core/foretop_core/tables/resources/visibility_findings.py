@@ -62,17 +62,17 @@ def unreadable_findings(context: str, objects: Mapping[ObjectRef, UnreadableObje
 
 
 def _unreadable(key: ObjectRef, problem: str) -> Finding:
-    told = problem.rpartition("cannot be read: ")[2]
+    text = problem.rpartition("cannot be read: ")[2]
     return Finding(
         "object-unreadable",
         Severity.WARNING,
         key,
         None,
         "not judged: it cannot be read",
-        f"It cannot be read, at {told.partition(': ')[0]}: no rule can judge this object, and no page can show more of "
+        f"It cannot be read, at {text.partition(': ')[0]}: no rule can judge this object, and no page can show more of "
         "it than its name.",
         _FIX_FIELD,
-        raw=told,
+        raw=text,
     )
 
 

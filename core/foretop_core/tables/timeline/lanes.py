@@ -87,11 +87,11 @@ def timeline_item(key: ObjectRef, resource: Resource | None, readings_of: Readin
 def _made(key: ObjectRef, resource: Resource | None, readings_of: ReadingsOf) -> TimelineItem | None:
     match resource:
         case Schedule():
-            found = readings_of(key.context, resource)
-            text, dialect = resource.spec.schedule, found[-1].dialect
-            facts = LastingFacts(resource, None, found)
-            problem = _open(found) or (facts.invalid if facts.stays_invalid else "") or _never(found[-1].parsed)
-            base = _base(found[-1].parsed, facts.base)
+            readings = readings_of(key.context, resource)
+            text, dialect = resource.spec.schedule, readings[-1].dialect
+            facts = LastingFacts(resource, None, readings)
+            problem = _open(readings) or (facts.invalid if facts.stays_invalid else "") or _never(readings[-1].parsed)
+            base = _base(readings[-1].parsed, facts.base)
             return TimelineItem(key, text, dialect, 0, resource.spec.paused, base, problem)
         case PreScaledCronJob():
             spec = resource.spec.cron_job.spec
@@ -157,8 +157,8 @@ def runs_within(item: TimelineItem, now: datetime, ahead: timedelta) -> int:
 
 def warmer(store: Store, key: ObjectRef) -> CronJob | None:
     """The CronJob that the prescaler made for a PreScaledCronJob."""
-    found = store.get(ObjectRef(key.context, CRON_JOB.name, key.namespace, f"{AUTOGEN}{key.name}"))
-    return found if isinstance(found, CronJob) else None
+    resource = store.get(ObjectRef(key.context, CRON_JOB.name, key.namespace, f"{AUTOGEN}{key.name}"))
+    return resource if isinstance(resource, CronJob) else None
 
 
 def lane_obstacles(

@@ -290,19 +290,19 @@ def with_window(
     if window is None:
         return tuple(hours)
     tone = Tone.DIM if is_free else Tone.WARN
-    found: list[ChartCell] = []
+    cells: list[ChartCell] = []
     place = 0
     for cell in hours:
         begins, step = axis.start + place * axis.step * MINUTE, axis.step * MINUTE
         if cell.text.isspace():
-            found += [
+            cells += [
                 ChartCell("═", "=", tone) if window.has(begins + number * step) else ChartCell(" ", " ", cell.tone)
                 for number in range(len(cell.text))
             ]
         else:
-            found.append(cell)
+            cells.append(cell)
         place += len(cell.text)
-    return tuple(found)
+    return tuple(cells)
 
 
 def hours_line(axis: TimeAxis, now: datetime, zone: tzinfo, *, short: bool) -> tuple[ChartCell, ...]:

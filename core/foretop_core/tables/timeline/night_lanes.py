@@ -128,7 +128,7 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
         now = self.night.now
         past = (_past_run(run, now) for run in self.ended.get(key, ()))
         skipped = self.night.skipped.get(key.name) if key.kind == SCHEDULE.name else None
-        kept_back = (_kept_back(at) for at in (skipped.due if skipped is not None else ()))
+        kept_back = (_kept_back(moment) for moment in (skipped.due if skipped is not None else ()))
         return (*past, *kept_back, *map(_foreseen_run, coming))
 
     @cached_property
@@ -159,10 +159,10 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
 
 
 def _grouped(pairs: Iterable[tuple[ObjectRef, _R]]) -> dict[ObjectRef, tuple[_R, ...]]:
-    found: dict[ObjectRef, list[_R]] = {}
+    past_runs: dict[ObjectRef, list[_R]] = {}
     for key, run in pairs:
-        found.setdefault(key, []).append(run)
-    return {key: tuple(runs) for key, runs in found.items()}
+        past_runs.setdefault(key, []).append(run)
+    return {key: tuple(runs) for key, runs in past_runs.items()}
 
 
 def _past_run(run: PastRun, now: datetime) -> LaneRun:
@@ -193,7 +193,7 @@ def _foreseen_run(run: ForeseenRun) -> LaneRun:
 def paused_runs(item: TimelineItem, obstacles: LaneObstacles, axis: TimeAxis, now: datetime) -> tuple[LaneRun, ...]:
     """The runs that a pause keeps back, also after its planned end: nothing resumes by itself."""
     since = obstacles.paused_since or now
-    due = (at for at in planned_runs(item, axis) if at >= since)
+    due = (moment for moment in planned_runs(item, axis) if moment >= since)
     return tuple(map(_kept_back, due))
 
 
@@ -252,7 +252,7 @@ def lane_standing(
     if not coming:
         group = LaneGroup.COMING if waits else LaneGroup.DONE if ended else LaneGroup.NEVER
         return LaneStanding(group, waits=waits)
-    at = min(coming)
+    moment = min(coming)
     last = max((run.end for run in ended if run.end is not None), default=None)
-    done = not waits and last is not None and now - last < TONIGHT < at - now
-    return LaneStanding(LaneGroup.DONE if done else LaneGroup.COMING, at, waits)
+    done = not waits and last is not None and now - last < TONIGHT < moment - now
+    return LaneStanding(LaneGroup.DONE if done else LaneGroup.COMING, moment, waits)

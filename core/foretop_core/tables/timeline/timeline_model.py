@@ -92,7 +92,7 @@ class TimelineModel:
         servers = self.servers()
         if key is not None and key.kind != PRESCALED.name:
             return (key.context, key.namespace)
-        return next((one for one in servers if key is None or one[0] == key.context), None)
+        return next((server for server in servers if key is None or server[0] == key.context), None)
 
     def night_of(self, key: ObjectRef | None, *, of_week: bool = False) -> ServerNight | None:
         """The night of a lane's server; where its week is asked for, that as soon as it is foreseen."""
@@ -230,8 +230,10 @@ class TimelineModel:
         self._standings = {key: self._stand(item) for key, item in (*self._items.items(), *self._shared.items())}
         fitting = [key for key in self._standings if self._fits(key)]
         self.order = sorted(fitting, key=self._rank)
-        coming = (one.at for one in self._standings.values() if one.group is not LaneGroup.RUNNING)
-        self._soonest = min((at for at in coming if at is not None and now is not None and at >= now), default=None)
+        coming = (standing.at for standing in self._standings.values() if standing.group is not LaneGroup.RUNNING)
+        self._soonest = min(
+            (moment for moment in coming if moment is not None and now is not None and moment >= now), default=None
+        )
 
     def _stand(self, item: TimelineItem) -> LaneStanding:
         key, now = item.key, self._now

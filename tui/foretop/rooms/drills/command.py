@@ -110,29 +110,29 @@ def command(
 async def _drill(
     session_options: SessionOptions, write_options: WriteOptions, request: DrillRequest, limit: timedelta
 ) -> int:
-    async with open_session(session_options, KINDS) as at:
-        backup = drill_source(at.snapshot, request.namespace)
-        request = replace(request, into=request.into or drill_name(request.namespace, at.now))
-        plan = plan_drill(at.snapshot, backup, request, at.now)
-        reporter = ActionReporter(write_options.form, at.context, write_options.asks)
+    async with open_session(session_options, KINDS) as session:
+        backup = drill_source(session.snapshot, request.namespace)
+        request = replace(request, into=request.into or drill_name(request.namespace, session.now))
+        plan = plan_drill(session.snapshot, backup, request, session.now)
+        reporter = ActionReporter(write_options.form, session.context, write_options.asks)
         reporter.plan(plan)
-        quotas = await quotas_of(at.executor.client, request.namespace)
-        if plan.steps and (said := quota_sentence(request.namespace, quotas)):
-            say_to(f"  {said}", err=write_options.form != "text")
+        quotas = await quotas_of(session.executor.client, request.namespace)
+        if plan.steps and (text := quota_sentence(request.namespace, quotas)):
+            say_to(f"  {text}", err=write_options.form != "text")
         if not plan.steps:
             return REFUSED
-        await _tell_earlier(at)
+        await _tell_earlier(session)
         if write_options.dry_run:
             reporter.close(planned=plan.steps)
             return DONE
-        await at.executor.guard(plan)
-        await at.executor.guard(plan_later_cleanup(plan))
-        await require_journal(at.executor, request.namespace)
-        confirm_production(at, write_options)
+        await session.executor.guard(plan)
+        await session.executor.guard(plan_later_cleanup(plan))
+        await require_journal(session.executor, request.namespace)
+        confirm_production(session, write_options)
         if write_options.asks and not click.confirm(f"Create these {len(plan.steps)} objects?", err=True):
             raise click.Abort
-        await at.introduce()
-        return await _carry_out(at, DrillRun(at.executor, backup, request), plan, limit, write_options)
+        await session.introduce()
+        return await _carry_out(session, DrillRun(session.executor, backup, request), plan, limit, write_options)
 
 
 async def _carry_out(
@@ -145,7 +145,10 @@ async def _carry_out(
         _show(at, run, result, write_options)
         cleaned = await _clean_up(at, run.made, write_options)
     except (asyncio.CancelledError, KeyboardInterrupt, click.Abort):
-        made = humanize.join([f"{one.kind.lower()} {one.name}" for one in run.made]) or "what it has created"
+        made = (
+            humanize.join([f"{made_object.kind.lower()} {made_object.name}" for made_object in run.made])
+            or "what it has created"
+        )
         say_to(f"Interrupted. Still there may be {made}: foretop drill --clean-up {run.request.into}", err=True)
         raise
     return DONE if not result.report.failed and cleaned else SOME_FAILED
@@ -159,7 +162,7 @@ def _show(at: CommandSession, run: DrillRun, result: DrillResult, write_options:
     if report.counts:
         table(
             ("KIND", "IN BACKUP", "RESTORED"),
-            [(one.kind, str(one.expected), f"{one.restored}{one.ended_text}") for one in report.counts],
+            [(count.kind, str(count.expected), f"{count.restored}{count.ended_text}") for count in report.counts],
         )
     if report.left_out:
         say_to(f"  Not tried: {humanize.join(report.left_out, 12)}")
@@ -177,8 +180,8 @@ def _item(at: CommandSession, run: DrillRun, report: DrillReport, took: timedelt
         "phase": report.phase or None,
         "failed": report.failed or None,
         "kinds": [
-            {"kind": one.kind, "inBackup": one.expected, "restored": one.restored, "ended": one.ended}
-            for one in report.counts
+            {"kind": count.kind, "inBackup": count.expected, "restored": count.restored, "ended": count.ended}
+            for count in report.counts
         ],
         "notTried": list(report.left_out),
     }
@@ -214,11 +217,11 @@ def _tell_deleted(plan: Plan, left: list[str], write_options: WriteOptions) -> N
 async def _tell_earlier(at: CommandSession) -> None:
     """Names what earlier drills have left, and leaves it alone; a journal that cannot be read is refused later."""
     try:
-        found = await leftovers(at.executor)
+        drills = await leftovers(at.executor)
     except ForetopError:
         return
-    going = [str(one.objects[-1].target) for one in found if one.is_going]
-    left = [str(one.objects[-1].target) for one in found if not one.is_going]
+    going = [str(drill.objects[-1].target) for drill in drills if drill.is_going]
+    left = [str(drill.objects[-1].target) for drill in drills if not drill.is_going]
     if going:
         say_to(f"A drill is still going: {humanize.join(going)}.", err=True)
     if left:
@@ -228,30 +231,30 @@ async def _tell_earlier(at: CommandSession) -> None:
 async def _clean_up_earlier(
     session_options: SessionOptions, write_options: WriteOptions, names: tuple[str, ...]
 ) -> int:
-    async with open_session(session_options, KINDS) as at:
-        found = [one for one in await leftovers(at.executor) if not names or one.names.intersection(names)]
-        if unknown := sorted(set(names) - {name for one in found for name in one.names}):
+    async with open_session(session_options, KINDS) as session:
+        drills = [drill for drill in await leftovers(session.executor) if not names or drill.names.intersection(names)]
+        if unknown := sorted(set(names) - {name for drill in drills for name in drill.names}):
             raise BadInput(f"{humanize.join(unknown)}: no drill has left anything of that name", "", _LISTS)
-        reporter = ActionReporter(write_options.form, at.context, write_options.asks)
-        over = [one for one in found if not one.is_going]
-        plan = await plan_deletion(at.executor, [item for one in over for item in one.objects])
-        going = tuple(Refusal(item.target, _GOING) for one in found if one.is_going for item in one.objects)
+        reporter = ActionReporter(write_options.form, session.context, write_options.asks)
+        over = [drill for drill in drills if not drill.is_going]
+        plan = await plan_deletion(session.executor, [item for drill in over for item in drill.objects])
+        going = tuple(Refusal(item.target, _GOING) for drill in drills if drill.is_going for item in drill.objects)
         plan = replace(plan, refused=(*plan.refused, *going))
-        if not found:
+        if not drills:
             say_to("No drill has left anything.", err=write_options.form != "text")
         reporter.plan(plan)
         if plan.steps and write_options.dry_run != "client":
-            await at.executor.guard(plan)
+            await session.executor.guard(plan)
         if write_options.dry_run == "client" or not plan.steps:
             reporter.close(planned=plan.steps)
             return REFUSED if names and plan.refused and not plan.steps else DONE
-        confirm_production(at, write_options)
+        confirm_production(session, write_options)
         if write_options.asks:
-            plan = replace(plan, steps=tuple(step for step in plan.steps if _agreed(step, over, at)))
-        await at.introduce()
+            plan = replace(plan, steps=tuple(step for step in plan.steps if _agreed(step, over, session)))
+        await session.introduce()
         checks = write_options.dry_run == "server"
         tells = reporter.result if checks or write_options.form != "text" else None
-        left = await delete_made(at.executor, plan, tells, checks)
+        left = await delete_made(session.executor, plan, tells, checks)
         if not checks:
             _tell_deleted(plan, left, write_options)
         reporter.close()

@@ -120,9 +120,9 @@ class DrillProgress:
 
     async def _look_for_rest(self) -> None:
         try:
-            found = await plan_deletion(self._service.executor(self._cluster), self._made)
-            self.deletion = found if found.steps else None
-            self.undeleted += [f"{one.target} is still there: {one.why}" for one in found.refused]
+            plan = await plan_deletion(self._service.executor(self._cluster), self._made)
+            self.deletion = plan if plan.steps else None
+            self.undeleted += [f"{refusal.target} is still there: {refusal.why}" for refusal in plan.refused]
         except Exception as problem:
             names = humanize.join([f"{item.kind.lower()} {item.name}" for item in self._made], 6)
             self.undeleted = [f"{names} may still be there: {_told(problem)}"]
@@ -185,9 +185,9 @@ class DrillDialog(ActionDialog):
         self._look()
 
     def planner(self) -> Planner:
-        wanted, backup = self._request(), self._backup()
+        request, backup = self._request(), self._backup()
         self._limit()
-        return lambda snapshot, _items, now: plan_drill(snapshot, backup, wanted, now)
+        return lambda snapshot, _items, now: plan_drill(snapshot, backup, request, now)
 
     def make_plan(self) -> TrackedPlan:
         """Nothing is there yet that it could be asked of, and the namespace itself may be gone."""
@@ -223,8 +223,8 @@ class DrillDialog(ActionDialog):
 
     def more(self) -> list[Paragraph]:
         """Other drills are named, and left alone."""
-        going = [str(one.objects[-1].target) for one in self._left if one.is_going]
-        left = [str(one.objects[-1].target) for one in self._left if not one.is_going]
+        going = [str(drill.objects[-1].target) for drill in self._left if drill.is_going]
+        left = [str(drill.objects[-1].target) for drill in self._left if not drill.is_going]
         return [
             *([plan_text.look(f"Another drill is still going: {humanize.join(going)}.")] if going else []),
             *([plan_text.look(f"Left over from drills: {humanize.join(left)}; see Triage.")] if left else []),
@@ -241,20 +241,20 @@ class DrillDialog(ActionDialog):
     def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
         if not plan.steps:
             return super().consequence(plan, table)
-        told = f"{plan.steps[-1].forecast}. foretop compares it with the backup, asks you, and deletes it."
-        return (Piece(humanize.capitalized(told), Tone.BRIGHT),)
+        text = f"{plan.steps[-1].forecast}. foretop compares it with the backup, asks you, and deletes it."
+        return (Piece(humanize.capitalized(text), Tone.BRIGHT),)
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
         """All that is created, each in a sentence."""
         if not plan.steps:
             return super()._proposal(plan)
-        told = (": ".join(step.summary) for step in plan.steps)
-        return [paragraph(text, label=" " if at else "Makes") for at, text in enumerate(told)]
+        lines = (": ".join(step.summary) for step in plan.steps)
+        return [paragraph(text, label=" " if index else "Makes") for index, text in enumerate(lines)]
 
     def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
         """The names of all that is created."""
-        said = f"{_targets(plan)} are created" if plan.steps else ""
-        return plan_text.written_lines(said, self.cells, copies=copies)
+        text = f"{_targets(plan)} are created" if plan.steps else ""
+        return plan_text.written_lines(text, self.cells, copies=copies)
 
     # Under way, and afterwards
 
@@ -294,8 +294,8 @@ class DrillDialog(ActionDialog):
             super().draw()
             return
         self.is_asking = False
-        said = tuple(self._course(self.progress))
-        self.say(DialogText(self.title_line, plan_text.place(self.keys, self.cells), said=said))
+        paragraphs = tuple(self._course(self.progress))
+        self.say(DialogText(self.title_line, plan_text.place(self.keys, self.cells), said=paragraphs))
         self._show_knobs()
 
     def _course(self, progress: DrillProgress) -> Iterator[Paragraph]:
@@ -327,10 +327,10 @@ def _outcome(progress: DrillProgress) -> Iterator[Paragraph]:
     """By kind what came, in one line whether it was all, and what became of the deletion."""
     result = progress.result
     if result is not None:
-        for place, one in enumerate(result.report.counts):
+        for place, count in enumerate(result.report.counts):
             label = " " if place else "Restored"
-            counts = f"{one.kind}: {one.restored} of {one.expected}{one.ended_text}"
-            yield paragraph(counts, _tone(one.is_short), label=label)
+            counts = f"{count.kind}: {count.restored} of {count.expected}{count.ended_text}"
+            yield paragraph(counts, _tone(count.is_short), label=label)
         if result.report.left_out:
             yield paragraph(humanize.join(result.report.left_out, 12), label="Left out")
         yield paragraph(progress.sentence, _tone(bool(result.report.failed)), bold=True)
@@ -395,10 +395,10 @@ class DrillCleanupDialog(ActionDialog):
         """At the server itself, and into the journal: neither the store nor the label alone proves anything."""
         executor = self.service.executor(self._cluster)
         try:
-            found = await leftovers(executor)
-            mine = [one for one in found if any(item.target == self.keys[0] for item in one.objects)]
+            drills = await leftovers(executor)
+            mine = [drill for drill in drills if any(item.target == self.keys[0] for item in drill.objects)]
             self._drill = mine[0] if mine else None
-            over = [item for one in mine if not one.is_going for item in one.objects]
+            over = [item for drill in mine if not drill.is_going for item in drill.objects]
             self._proven = await plan_deletion(executor, over)
         except Exception as problem:
             self._unknown = failure_line(problem)
@@ -438,16 +438,16 @@ class DrillCleanupDialog(ActionDialog):
         drill = self._drill
         if drill is None:
             return [paragraph("Nothing of it is there any more.")]
-        said = []
+        paragraphs = []
         if drill.own:
-            one, now = drill.own[-1], self.service.now(self._cluster)
-            when = f"{humanize.time(one.at, now, self.service.zone)} " if one.at is not None else ""
-            said.append(paragraph(f"{when}by {one.by}, with foretop", label="Created"))
+            left_object, now = drill.own[-1], self.service.now(self._cluster)
+            when = f"{humanize.time(left_object.at, now, self.service.zone)} " if left_object.at is not None else ""
+            paragraphs.append(paragraph(f"{when}by {left_object.by}, with foretop", label="Created"))
         if drill.source:
-            said.append(paragraph(drill.source, label="Source"))
+            paragraphs.append(paragraph(drill.source, label="Source"))
         if drill.is_going:
-            return [*said, plan_text.look(_GOING)]
-        return [*said, *(plan_text.look(f"{one.target}: {one.why}") for one in self._proven.refused)]
+            return [*paragraphs, plan_text.look(_GOING)]
+        return [*paragraphs, *(plan_text.look(f"{refusal.target}: {refusal.why}") for refusal in self._proven.refused)]
 
     def table(self, plan: Plan) -> PlanTable:
         """All objects of a drill have the same name: they are told apart by kind."""
@@ -463,11 +463,13 @@ class DrillCleanupDialog(ActionDialog):
     def outcome(self) -> Iterator[Paragraph]:
         if self.plan_run is None:
             return
-        results = [told.result for told in self.plan_run.told]
+        results = [report.result for report in self.plan_run.told]
         if done := [str(one.step.target) for one in results if one.outcome is Outcome.DONE]:
             yield paragraph(f"Deleted: {humanize.join(done)}.")
-        for one in results:
-            if one.outcome is not Outcome.DONE:
-                yield paragraph(f"{one.step.target} is still there: {one.error or one.outcome.value}", Tone.BAD)
+        for result in results:
+            if result.outcome is not Outcome.DONE:
+                yield paragraph(
+                    f"{result.step.target} is still there: {result.error or result.outcome.value}", Tone.BAD
+                )
         if self.plan_run.problem:
             yield paragraph(self.plan_run.problem, Tone.BAD)
