@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from msgspec.structs import replace
 
 from foretop.bindings import ACTIONS, footer_order
@@ -34,6 +35,7 @@ from foretop_core.rooms.drills.run import DrillResult, ResourceQuota, prevention
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome
 from foretop_core.rules.snapshot import QUEUE_FIELD, ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, backup, location, nab, restore
+from tests.unit.actions.test_roles import IN_CLUSTER, granted, needed
 
 KEPT = backup("shop-1", spec={"includedNamespaces": ["shop"]})
 SNAPSHOT = ClusterSnapshot("prod", backups=(KEPT,), namespaces=())
@@ -272,3 +274,10 @@ def test_the_drill_is_offered_early_and_its_clean_up_with_what_deletes() -> None
     order = [action.id for action in footer_order(ACTIONS)]
     assert order.index("decide-storage") < order.index("drill") < order.index("filter")
     assert order.index("delete-nar") < order.index("drill-cleanup") < order.index("results")
+
+
+def test_the_role_of_drills_has_what_they_need_beyond_the_one_that_writes() -> None:
+    needs = needed((*DRILL.rights, *DRILL.reads, *DRILL_CLEANUP.rights, *DRILL_CLEANUP.reads))
+    roles = [one for one in yaml.safe_load_all(IN_CLUSTER.read_text()) if one["kind"] == "ClusterRole"]
+    rights = {role["metadata"]["name"]: granted(role["rules"]) for role in roles}
+    assert rights["foretop-drills"] == needs - rights["foretop-write"] - rights["foretop-read"]

@@ -113,7 +113,10 @@ def test_the_roles_for_use_in_the_cluster_are_the_same() -> None:
     }
     auditor = needed(role_needs(RoleHolder.AUDITOR).everywhere)
     assert roles["foretop-read"] == auditor
-    assert roles["foretop-write"] == needed(role_needs(RoleHolder.CLUSTER_ADMIN).everywhere) - auditor
+    everything = needed(role_needs(RoleHolder.CLUSTER_ADMIN).everywhere)
+    # What a room needs beyond that is a role of its own, which its tests compare.
+    assert roles["foretop-write"] <= everything - auditor
+    assert set().union(*roles.values()) >= everything
 
 
 # The command
