@@ -176,12 +176,6 @@ SAME = (
         "how many lines are decoded together, whatever the number: the lines are those of the text",
     ),
     SameProgram(
-        "core/foretop_core/actions/journal.py",
-        "descriptor = os.open(path, flags, 0o600)",
-        "384 to 385",
-        "the mode is set again as soon as the file is open, before anything is in it",
-    ),
-    SameProgram(
         "core/foretop_core/cron/english.py",
         "if seconds % size == 0 and seconds <= 120 * size:",
         "<= to <",

@@ -107,7 +107,7 @@ def _failed(
         _remedy(run, "run-again"),
         blames=blames,
         raw=_raw(run),
-        told_until=at + limits.recent_failure,
+        told_until=moment + limits.recent_failure,
     )
 
 

@@ -174,7 +174,7 @@ def restarted_servers(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             ),
             "Run the lost backups again; if it happens again, find out why the pod restarts (memory, eviction).",
             tuple(snapshot.ref(backup) for backup in recent),
-            told_until=at + limits.recent_restart,
+            told_until=moment + limits.recent_restart,
         )
 
 
