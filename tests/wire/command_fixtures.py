@@ -51,6 +51,13 @@ REQUEST = {
     "spec": {"approvalDecision": "pending"},
 }
 
+PRESCALED = {
+    "apiVersion": "psc.cronprimer.local/v1alpha1",
+    "kind": "PreScaledCronJob",
+    "metadata": {"name": "friday", "namespace": "velero"},
+    "spec": {"warmUpTimeMins": 10, "cronJob": {"spec": {"schedule": "0 14-16 * * *"}}},
+}
+
 
 def labelled(name: str, **spec: Any) -> dict[str, Any]:
     item = a_schedule(name, **spec)
@@ -73,6 +80,7 @@ OBJECTS = [
     obj("NonAdminBackup", "orders", {"backupSpec": {}}),
     obj("NonAdminRestore", "orders-back", {"restoreSpec": {"backupName": "orders"}}),
     REQUEST,
+    PRESCALED,
 ]
 
 Foretop = Callable[..., int]

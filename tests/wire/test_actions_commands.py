@@ -321,3 +321,12 @@ def test_a_command_without_names_says_what_is_missing(verb: str, capsys: pytest.
     assert run(["schedule", verb]) == 2
     assert "give names, or -l, or --all" in (told := capsys.readouterr().err)
     assert "terminal" not in told
+
+
+def test_the_warm_up_schedule_is_written_as_the_primer_tells_it(
+    box: LocalApiServer, foretop: Foretop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert foretop("prescaled", "prime", "friday", "--yes") == 0
+    assert "spec.primerSchedule absent → 50 13-15 * * *" in capsys.readouterr().out
+    assert foretop("prescaled", "prime", "velero/friday", "--yes") == 3
+    assert "spec.primerSchedule is '50 13-15 * * *' already" in capsys.readouterr().out

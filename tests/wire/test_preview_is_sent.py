@@ -38,6 +38,7 @@ COMMANDS = (
     ("nar", "delete", "orders-back"),
     ("storage-request", "approve", "ask"),
     ("storage-request", "reject", "ask"),
+    ("prescaled", "prime", "friday"),
     ("server", "set", "--schedule-skip-immediately=false"),
     ("acknowledge", "schedule/nightly", "--for", "change", "--reason", "CHG-4711"),
     ("unacknowledge", "schedule/nightly"),

@@ -36,6 +36,7 @@ COMMANDS = {
     "restore": ("foretop.commands.restore", "Restore from a backup, and read the log and results of a restore."),
     "nab": ("foretop.commands.nonadmin:nab", "Delete non-admin backups, and read their logs and results."),
     "nar": ("foretop.commands.nonadmin:nar", "Delete non-admin restores, and read their results."),
+    "prescaled": ("foretop.commands.prescaled", "Set the warm-up schedules of PreScaledCronJobs."),
     "storage-request": ("foretop.commands.storage_request", "Approve or reject storage requested by tenants."),
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
     "acknowledge": (

@@ -163,6 +163,7 @@ _PLACES = {
     "DataUpload": "movements",
     "DataDownload": "movements",
     "ConfigMap": "config_maps",
+    "PreScaledCronJob": "prescaled",
 }
 
 

@@ -258,6 +258,7 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
         "back-up-now",
         "extend-backup",
         "decide-storage",
+        "set-warm-up",
         "acknowledge",
         "unacknowledge",
     }

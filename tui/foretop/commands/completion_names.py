@@ -25,6 +25,7 @@ from foretop_core.models.kinds import (
     NABSL_REQUEST,
     NAMESPACE,
     NAR,
+    PRESCALED,
     RESTORE,
     SCHEDULE,
     STORAGE,
@@ -47,6 +48,7 @@ _KINDS = {
     "storage": STORAGE,
     "nabsl": NABSL,
     "storage-request": NABSL_REQUEST,
+    "prescaled": PRESCALED,
 }
 
 

@@ -85,7 +85,7 @@ _OF_THE_CORE = (
     ),
     ExitCodes(tuple(f"{run} results" for run in _RUNS), {0: "printed", **ALWAYS, **_NO_FILE}),
     ExitCodes(
-        ("schedule", *_RUNS, "storage-request", "server", "acknowledge", "unacknowledge"),
+        ("schedule", *_RUNS, "storage-request", "prescaled", "server", "acknowledge", "unacknowledge"),
         {0: "done", 1: "some failed", **ALWAYS, **REFUSED, 4: "the plan changed under way"},
     ),
 )
