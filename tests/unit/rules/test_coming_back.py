@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.coming_back import ComingBack, coming_back, with_backlog
+from foretop_core.rules.night.coming_back import ComingBack, coming_back, if_resumed, with_backlog
 from foretop_core.rules.night.night import night
+from foretop_core.rules.pauses import PAUSED_BY, PAUSED_UNTIL
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.tables.timeline.night_lanes import ServerNight
@@ -77,3 +78,18 @@ def test_a_server_without_anything_to_do_has_nothing_to_make_up_for() -> None:
     silent = location(checked="02:30:03", synced="02:30:03")
     back, *_ = coming_back(assemble([silent]), "velero", NOW, UTC)
     assert render(back.words, NOW) == "now: nothing to make up for; no copy late"
+
+
+def test_a_planned_end_of_a_pause_tells_whether_it_is_done_by_six() -> None:
+    """Hourly at 35, of ten minutes: paused until 04:40, so that 04:35 is skipped and 05:35 runs."""
+
+    def paused(until: str) -> ClusterSnapshot:
+        notes = {PAUSED_BY: "maria", PAUSED_UNTIL: f"2026-11-15T{until}Z"}
+        item = schedule("etcd", "35 * * * *", last="01:35:03", paused=True, annotations=notes)
+        runs = [item for item in _server().backups_by_namespace["velero"] if item.schedule_name == "etcd"]
+        return assemble([location(), *runs, item], given_versions={"": "1.18.3"})
+
+    words = render(if_resumed(paused("04:40:00"), "velero", NOW, UTC), NOW)
+    assert words.startswith("at 04:40Z with skip: 1 run due before 06:00Z, done about 05:4")
+    assert render(if_resumed(paused("05:50:00"), "velero", NOW, UTC), NOW).endswith("no run due before 06:00Z")
+    assert if_resumed(paused("02:00:00"), "velero", NOW, UTC) == ""

@@ -202,6 +202,8 @@ def _say(context: str, one: Outlook, window: Window | None) -> None:
             [_row(schedule, ahead.now) for schedule in one.schedules],
         )
     say()
+    if ahead.if_resumed:
+        say(f"  If resumed {render(ahead.if_resumed, ahead.now)}.")
     for line in words(one, _in(one, window)):
         say(f"  {render(line, ahead.now)}")
 
@@ -244,6 +246,7 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
         "from": rfc3339(ahead.now),
         "until": rfc3339(ahead.until),
         "unknown": render(ahead.unknown, ahead.now) or None,
+        "ifResumed": render(ahead.if_resumed, ahead.now) or None,
         "ifBack": [render(back, ahead.now) for back in ahead.if_back],
         "slots": ahead.slots,
         "courses": ahead.draws,

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.cron import CronSchedule
+from foretop_core.models import Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.night.course import NEVER, Course, Draw, OpenRun, PlayedRun, play
@@ -18,6 +19,7 @@ from foretop_core.rules.night.night import Night
 from foretop_core.rules.night.ranges import SURE, range_over
 from foretop_core.rules.night.server_model import Drawing, ServerModel, server_model
 from foretop_core.rules.night.window import Window
+from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.protection.namespace_protection import RECENT_ENOUGH, late_from
 from foretop_core.rules.queue.owners import OwnerKind
 from foretop_core.rules.queue.queue_items import Range
@@ -63,11 +65,44 @@ class ComingBack(msgspec.Struct, frozen=True):
 
 
 def with_backlog(night: Night, snapshot: ClusterSnapshot, zone: tzinfo = UTC) -> Night:
-    """A night of which nothing can be foreseen, with what becomes of the backlog; any other as it is."""
+    """A night of which nothing can be foreseen, with what becomes of the backlog; any other with the end of a pause."""
     if not night.unknown:
-        return night
+        return replace(night, if_resumed=if_resumed(snapshot, night.namespace, night.now, zone))
     backs = coming_back(snapshot, night.namespace, night.now, zone)
     return replace(night, if_back=tuple(back.words for back in backs))
+
+
+def if_resumed(snapshot: ClusterSnapshot, namespace: str, now: datetime, zone: tzinfo) -> Text:
+    """`at 04:39 with skip: 3 runs due before 06:00, done about 05:12`; "" where no pause has a planned end to come."""
+    schedules = snapshot.schedules_by_namespace.get(namespace, ())
+    ends = {one.name: end for one in schedules if one.spec.paused and (end := pause_info(one).until) and end > now}
+    if not ends:
+        return ""
+    resumed = [_resumed(one, ends[one.name]) if one.name in ends else one for one in schedules]
+    others = (one for one in snapshot.schedules if one.namespace != namespace)
+    six = Window(_SIX, _HALF_HOUR, zone).after(now)[0]
+    model = server_model(replace(snapshot, schedules=(*others, *resumed)), namespace, now, six, zone)
+    drawing, until = Drawing(model), (six - now).total_seconds()
+    places = [place for place, one in enumerate(model.schedules) if one.name in ends]
+    courses = [play(model.state, draw) for draw in (drawing.likely(), *(drawing.next() for _ in range(_DRAWS)))]
+    runs = [[run for place in places for run in course.made[place] if not run.is_lost] for course in courses]
+    what = sentence("at ", estimate(min(ends.values())), " with skip: ")
+    due = sum(run.due < until for run in runs[0])
+    if not due:
+        return sentence(what, "no run due before ", estimate(six))
+    done = range_over(now, [max((run.end for run in course), default=0.0) for course in runs])
+    when: Text = "their end is not known" if done is None else sentence("done about ", estimate(done.likely))
+    by = sentence(f", {SURE} by ", estimate(done.by)) if done is not None and done.by is not None else ""
+    return sentence(what, f"{humanize.count(due, 'run')} due before ", estimate(six), ", ", when, by)
+
+
+def _resumed(schedule: Schedule, at: datetime) -> Schedule:
+    """As it is after its pause, with what fell due in it skipped."""
+    return replace(
+        schedule,
+        spec=replace(schedule.spec, paused=False),
+        status=replace(schedule.status, last_skipped=at),
+    )
 
 
 def coming_back(snapshot: ClusterSnapshot, namespace: str, now: datetime, zone: tzinfo) -> tuple[ComingBack, ...]:

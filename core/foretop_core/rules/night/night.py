@@ -154,6 +154,8 @@ class Night(msgspec.Struct, frozen=True):
     """The schedules whose runs are not all played, because they are too many."""
     if_back: tuple[Text, ...] = ()
     """Where nothing can be foreseen, what becomes of its backlog if the server works again at one moment or another."""
+    if_resumed: Text = ""
+    """When the runs before six are done of the schedules whose pause has a planned end, if it is kept."""
 
     @property
     def paused(self) -> tuple[str, ...]:
