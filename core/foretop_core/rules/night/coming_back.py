@@ -1,4 +1,4 @@
-"""What a server that does nothing has to make up for, and when that is done, if it works again from a moment on."""
+"""The backlog of a server that does nothing, and when it is done, if the server works again from a moment on."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _stopped(model: ServerModel, draw: Draw, back: float) -> Course:
 
 
 def _hanging(model: ServerModel, draw: Draw, back: float) -> Course:
-    """Where its storage hangs it goes on making backups, none of them starts, and those at work go on at the return."""
+    """A server whose storage hangs goes on making backups; none starts, and those at work go on at the return."""
     state = model.state
     free = max(0, state.slots - len(state.running))
     taken = OpenRun(len(state.conflicts))
