@@ -21,7 +21,6 @@ from foretop_core.actions.journal import Journal, default_path
 from foretop_core.config.live_config import remember_theme, remembered_theme
 from foretop_core.errors import ForetopError
 from foretop_core.own_files import create_file, own_folder, read_own_file, real_place, replace_in, replace_own_file
-from foretop_core.rooms.drills.planners import drill_records
 from tests.unit.actions.test_journal import entry
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as two users")
@@ -233,7 +232,6 @@ def test_a_new_file_takes_the_place_of_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("at", ["9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00", "2026-11-15", "soon", ""])
 def test_a_time_of_the_journal_that_cannot_be_told_ends_nothing(at: str) -> None:
-    odd = replace(entry(1), at=at, drill="d-1")
+    odd = replace(entry(1), at=at)
     assert odd.moment is None
-    assert drill_records([odd, replace(entry(2), drill="d-2")])[0].drill == "d-2"
     MessagesScreen([], [odd], datetime(2026, 11, 15, tzinfo=UTC), ascii=False)

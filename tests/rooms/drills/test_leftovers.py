@@ -6,11 +6,12 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foretop_core.models import Namespace, Restore, from_builtins
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rooms.drills.findings import left_over_drills
+from foretop_core.rooms.drills.background import left_over_drills
 from foretop_core.rooms.drills.leftovers import (
     GOING_FOR,
     LONGEST_DRILL,
@@ -20,10 +21,12 @@ from foretop_core.rooms.drills.leftovers import (
     left_drills,
     proof_of,
 )
+from foretop_core.rooms.drills.planners import drill_records
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding, Severity, triage
 from tests.objects import NOW
+from tests.unit.actions.test_journal import entry
 
 LONG_AGO = NOW - timedelta(days=2)
 INTO = "shop-trial"
@@ -150,3 +153,8 @@ def test_two_drills_are_two_findings_and_without_records_nothing_is_judged() -> 
         "wiki-trial": "drill-unproven",
     }
     assert findings(*both, records=None) == []
+
+
+def test_an_entry_whose_time_cannot_be_told_proves_nothing_and_hides_no_other() -> None:
+    odd = replace(entry(1), at="9999-12-31T23:59:59-14:00", drill="d-1")
+    assert [known.drill for known in drill_records([odd, replace(entry(2), drill="d-2")])] == ["d-2"]

@@ -19,6 +19,8 @@ from foretop_core.rules.phases import ENDED
 from foretop_core.rules.results import parse_resource_list
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+LEFT_OVER = "drill-left-over"
+"""The code of the finding about what a drill has left; its clean-up is offered where there is one."""
 LONGEST_DRILL = timedelta(hours=24)
 """No drill waits longer for its restore."""
 GOING_FOR = timedelta(minutes=10)

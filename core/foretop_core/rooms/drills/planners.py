@@ -39,8 +39,7 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import Metadata, ObjectRef
-from foretop_core.rooms.drills.findings import LEFT_OVER
-from foretop_core.rooms.drills.leftovers import DRILLED_KINDS, LONGEST_DRILL, SECRETS, DrillRecord
+from foretop_core.rooms.drills.leftovers import DRILLED_KINDS, LEFT_OVER, LONGEST_DRILL, SECRETS, DrillRecord
 from foretop_core.rules import humanize, phases
 from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
