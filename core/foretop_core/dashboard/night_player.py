@@ -8,11 +8,11 @@ from collections.abc import Callable, Coroutine, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
-from foretop_core.background import in_thread
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules.night.coming_back import with_backlog
-from foretop_core.rules.night.night import FEWEST_DRAWS, foresight
-from foretop_core.rules.night.past_runs import PAST, past_runs
+from foretop_core.rules.night.night import FEWEST_DRAWS, Foresight, foresight
+from foretop_core.rules.night.past_runs import PAST, PastRun, past_runs
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.timeline.night_lanes import Server, ServerNight
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
@@ -106,25 +106,32 @@ class NightPlayer:
 
         Seconds of work.
         """
-        began = time.thread_time()
         state, timeline, (context, namespace) = self._state, self._timeline, server
-        now, snapshot, plan = state.now(context), state.store.snapshot(context), timeline.plans[server]
-        coming = foresight(snapshot, namespace, now, length)
-        past = past_runs(snapshot, namespace, now - PAST)
+        now, plan = state.now(context), timeline.plans[server]
+
+        def begin(snapshot: ClusterSnapshot) -> tuple[Foresight, tuple[PastRun, ...], float]:
+            began = time.thread_time()
+            coming = foresight(snapshot, namespace, now, length)
+            coming.likely()
+            return coming, past_runs(snapshot, namespace, now - PAST), time.thread_time() - began
+
+        def go_on(_: ClusterSnapshot) -> float:
+            began = time.thread_time()
+            coming.play(1)
+            return time.thread_time() - began
+
+        coming, past, used = await state.read(context, begin)
         if length == _WEEK:
             timeline.take_week(ServerNight(context, coming.likely(), past, plan))
             self._draw()
-            return time.thread_time() - began
+            return used
         seen = timeline.nights.get(server)
         if seen is None or timeline.is_outdated(seen) or now - seen.night.now > _LASTS:
             self._take(ServerNight(context, coming.likely(), past, plan))
-        used = time.thread_time() - began
         while not coming.likely().unknown and coming.draws < FEWEST_DRAWS and used < _MOST_CPU:
-            began = time.thread_time()
-            coming.play(1)
-            used += time.thread_time() - began
+            used += await state.read(context, go_on)
             await asyncio.sleep(_REST)
-        ahead = await in_thread(lambda: with_backlog(coming.night(), snapshot, state.zone))
+        ahead = await state.read_beside(context, lambda seen: with_backlog(coming.night(), seen, state.zone))
         self._take(ServerNight(context, ahead, past, plan))
         return used
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
@@ -21,7 +24,6 @@ from foretop_core.models.kinds import NAB, NAMESPACE, NAR, REPOSITORY
 from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject, as_json, is_earlier
 from foretop_core.rules.facts.pause_facts import PauseSummary, pause_summary
 from foretop_core.rules.night.night import likely_night
-from foretop_core.rules.night.open_queue import Beside
 from foretop_core.rules.night.outlook import next_waits
 from foretop_core.rules.own_failures import Failure, problem_text
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
@@ -30,6 +32,7 @@ from foretop_core.rules.triage import (
     Finding,
     Severity,
     Thresholds,
+    Triage,
     aggregated,
     debounce,
     failure_finding,
@@ -37,8 +40,10 @@ from foretop_core.rules.triage import (
     ungathered,
     with_acknowledgements,
 )
+from foretop_core.rules.triage.guarded import Rule
 from foretop_core.rules.undone import UndoneChange, put_back, undone_finding
 from foretop_core.store import ContextHealth, Store
+from foretop_core.store.store import BackgroundReader, Beside
 from foretop_core.tables.engine.render_context import NextWaits, RenderContext, RenderContextFactory
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.resources.protection import ProtectionRow, protection_row
@@ -49,6 +54,7 @@ from foretop_core.tables.resources.visibility_findings import (
 )
 from foretop_core.tables.text.times import TimeZoneSetting
 
+T = TypeVar("T")
 _log = logger(__name__)
 _MOST = 50
 _FORGOTTEN_AFTER = timedelta(minutes=10)
@@ -112,6 +118,16 @@ class _AwaitedWrite(NamedTuple):
         return shown == self.version or is_earlier(self.version, shown)
 
 
+class _Judgement(NamedTuple):
+    """The outcome of one look at a cluster, and the seconds of a processor that it took."""
+
+    triage: Triage
+    settled: Debounced
+    waits: NextWaits
+    pauses: PauseSummary
+    took: float
+
+
 class DashboardState:
     """One beat of the pump sees one moment: everything drawn in it is of the same second."""
 
@@ -143,6 +159,11 @@ class DashboardState:
         self._ticks = ticks
         self._reads = reads
         self._beside = beside
+        self._readers: dict[str, BackgroundReader] = {}
+        self._judgements: deque[tuple[str, Callable[[], _Judgement]]] = deque()
+        """Those that were made beside the event loop, and are not taken up yet."""
+        self._judging: set[str] = set()
+        """The clusters that are being judged there."""
         self._undone: tuple[UndoneChange, ...] = ()
         self._blind: frozenset[str] = frozenset()
         """The ids of the last findings about what is not visible."""
@@ -175,7 +196,21 @@ class DashboardState:
         self.contexts = self.source.contexts
 
     def _factory(self, context: str) -> RenderContextFactory:
-        return RenderContextFactory(self.store, context, self._beside)
+        if self._beside is not None:
+            self._readers[context] = BackgroundReader(self.store, context, self._beside)
+        return RenderContextFactory(self.store, context, self._readers.get(context))
+
+    async def read(self, context: str, work: Callable[[ClusterSnapshot], T]) -> T:
+        """Tells what comes of work over all objects of a cluster: where they are many, done beside the event loop."""
+        reader = self._readers.get(context)
+        if reader is None or not reader.is_large:
+            return work(self.store.snapshot(context))
+        return await reader.read(work)
+
+    async def read_beside(self, context: str, work: Callable[[ClusterSnapshot], T]) -> T:
+        """The same beside the event loop, however few there are."""
+        reader = self._readers.get(context)
+        return await reader.read(work) if reader is not None else work(self.store.snapshot(context))
 
     @property
     def store(self) -> Store:
@@ -293,9 +328,14 @@ class DashboardState:
         """Looks for what is wrong, where something changed or time has passed."""
         for context in self.contexts:
             self.store.look(context, self.clock(context))
+        is_new = bool(self._judgements)
+        while self._judgements:
+            context, judgement = self._judgements.popleft()
+            self._judging.discard(context)
+            self._took = self._take_safely(context, judgement)
         # However long the rules take, and rest after it: that a cluster is lost is told in that second.
         blind = frozenset(finding.id for finding in self._visibility())
-        if (self._gathered, self._blind) != (self._log.revision, blind):
+        if is_new or (self._gathered, self._blind) != (self._log.revision, blind):
             self._blind = blind
             self._gather()
         began = self._ticks()
@@ -307,11 +347,13 @@ class DashboardState:
         ended = {context for context in self.contexts if self._has_window_ended(context)}
         if began < self._began + rest and not at_once and not ended:
             return
-        due = [context for context in self.contexts if at_once or context in ended or self._is_due(context)]
+        resting = (context for context in self.contexts if context not in self._judging)
+        due = [context for context in resting if at_once or context in ended or self._is_due(context)]
         for context in due:
-            self._judge_safely(context)
+            self._take_safely(context, partial(self._judge, context))
         if due:
-            self._gather()
+            if not self._judging.issuperset(due):
+                self._gather()
             self._began, self._took = began, self._ticks() - began
             for target, write in list(self._awaited.items()):
                 if write.until <= began or (target.context in due and write.is_shown(self.store.get(target))):
@@ -366,37 +408,50 @@ class DashboardState:
         judging = (*self._failed_judging.get(context, ()), *self._failed_rules.get(context, ()))
         return (*judging, *self._log.of(context, self.clock(context)))
 
-    def _judge_safely(self, context: str) -> None:
-        """Judges one cluster; a failure leaves the others alone, its last findings stay, and it is named."""
+    def _take_safely(self, context: str, judge: Callable[[], _Judgement | None]) -> float:
+        """Takes up a judgement; a failure leaves the other clusters alone, its last findings stay, and it is named."""
         try:
-            self._judge(context)
+            judgement = judge()
+            if judgement is not None:
+                self._take(context, judgement)
         except Exception as problem:
             let_through(problem)
             failed = (Failure(context, "judging", None, problem_text(problem)),)
             if failed != self._failed_judging.get(context):
                 _log.error("judging %s failed", context, exc_info=problem)
             self._failed_judging[context] = failed
-        else:
+            return 0.0
+        if judgement is not None:
             self._failed_judging.pop(context, None)
+            return judgement.took
+        return 0.0
 
-    def _judge(self, context: str) -> None:
+    def _judge(self, context: str) -> _Judgement | None:
+        """None where it is made beside the event loop, or too little has come in for one."""
         now = self.now(context)
         self._judged[context] = (self.clock(context), self._version(context))
         if self._is_coming_in(context):
-            return
+            return None
         snapshot = self._snapshots[context] = self.store.snapshot(context)
-        more_rules = self._reads.rules(snapshot) if self._reads is not None else ()
-        found = triage(snapshot, now, self.thresholds, more_rules=more_rules)
-        self._context_factories[context].waits = _next_waits(snapshot, now)
-        for failure in set(found.failures).difference(self._failed_rules.get(context, ())):
-            _log.error("%s", failure)
-        self._failed_rules[context] = found.failures
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)
-        self._settled[context] = debounce(held, found.findings, now, self.thresholds)
+        more_rules = self._reads.rules(snapshot) if self._reads is not None else ()
+        look = partial(_look, now=now, limits=self.thresholds, held=held, more_rules=more_rules)
+        reader = self._readers.get(context)
+        if reader is None or not reader.is_large:
+            return look(snapshot)
+        self._judging.add(context)
+        reader.do(look, lambda outcome: self._judgements.append((context, outcome)))
+        return None
+
+    def _take(self, context: str, judgement: _Judgement) -> None:
+        for failure in set(judgement.triage.failures).difference(self._failed_rules.get(context, ())):
+            _log.error("%s", failure)
+        self._failed_rules[context] = judgement.triage.failures
+        self._context_factories[context].waits = judgement.waits
+        self._settled[context], self._pauses[context] = judgement.settled, judgement.pauses
         if self.health(context).state is not WatchState.SYNCING:
             self._first_look.discard(context)
-        self._pauses[context] = pause_summary(self.store.snapshot(context), now, self.thresholds.overdue)
 
     def _is_coming_in(self, context: str) -> bool:
         """Half of the objects makes wrong findings: a NAB whose Backup is on the next page is not lost."""
@@ -482,6 +537,16 @@ class DashboardState:
         all_lost = all(self.health(context).lost_at is not None for context in self.contexts)
         grave = any(finding.severity is not Severity.NOTE for finding in blind)
         return blind if some or (grave and not all_lost) else ()
+
+
+def _look(
+    snapshot: ClusterSnapshot, now: datetime, limits: Thresholds, held: Debounced | None, more_rules: Sequence[Rule]
+) -> _Judgement:
+    began = time.thread_time()
+    found = triage(snapshot, now, limits, more_rules=more_rules)
+    settled, waits = debounce(held, found.findings, now, limits), _next_waits(snapshot, now)
+    pauses = pause_summary(snapshot, now, limits.overdue)
+    return _Judgement(found, settled, waits, pauses, time.thread_time() - began)
 
 
 def _next_waits(snapshot: ClusterSnapshot, now: datetime) -> NextWaits:

@@ -26,7 +26,6 @@ from foretop_core.models.nonadmin import (
 from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.phases import ENDED, FAULTY
-from foretop_core.rules.queue import has_ended
 
 M = TypeVar("M", bound=Resource)
 Bucket = tuple[Hashable, ...]
@@ -227,8 +226,6 @@ class Indexes:
         self.movements_by_backup = Index(DataMovement, lambda item: _named(item.namespace, item.backup_name))
         self.movements_by_restore = Index(DataMovement, lambda item: _named(item.namespace, item.restore_name))
         self.claims_by_namespace = Index(PersistentVolumeClaim, lambda item: _named(item.namespace))
-        self.unfinished_backups = Index(Backup, _while_unfinished)
-        self.unfinished_restores = Index(Restore, _while_unfinished)
         self.events_by_uid = Index(Event, lambda item: _named(item.involved_object.uid))
         self.nabs_by_nacuuid = Index(NonAdminBackup, lambda item: _named(item.velero.nacuuid))
         self.nars_by_nacuuid = Index(NonAdminRestore, lambda item: _named(item.velero.nacuuid))
@@ -254,8 +251,6 @@ class Indexes:
             self.movements_by_backup,
             self.movements_by_restore,
             self.claims_by_namespace,
-            self.unfinished_backups,
-            self.unfinished_restores,
             self.events_by_uid,
             self.nabs_by_nacuuid,
             self.nars_by_nacuuid,
@@ -362,7 +357,3 @@ def _labelled_in_namespace(label: str) -> Callable[[Resource], Bucket | None]:
 
 def _annotated(annotation: str) -> Callable[[Resource], Bucket | None]:
     return lambda item: (value,) if (value := item.metadata.annotations.get(annotation)) else None
-
-
-def _while_unfinished(item: Run) -> Bucket | None:
-    return None if has_ended(item) else (item.namespace,)

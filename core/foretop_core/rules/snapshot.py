@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import TypeVar
 
@@ -129,6 +129,10 @@ class ObservedChanges(msgspec.Struct, frozen=True):
     """When that clock last moved by more than passes between two looks, as it says since."""
 
 
+KeptNights = dict[tuple[str, timedelta], tuple[object, object]]
+"""By server and length, what its night was worked out from, and the night."""
+
+
 class KeptIndexes(msgspec.Struct, frozen=True):
     """The indexes of a store that goes on changing: they are of the snapshot while they are current."""
 
@@ -136,6 +140,7 @@ class KeptIndexes(msgspec.Struct, frozen=True):
     protection: Callable[[ClusterSnapshot], ProtectionIndex]
     """The protection of the snapshot's namespaces, kept change by change."""
     is_current: Callable[[], bool]
+    nights: KeptNights = msgspec.field(default_factory=dict)
 
 
 class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
@@ -210,6 +215,11 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _protection_from_all(self) -> ProtectionIndex:
         return protection_index(self)
+
+    @cached_property
+    def kept_nights(self) -> KeptNights:
+        """The nights that were worked out from this snapshot, or from those before it of the same store."""
+        return {} if self.live is None else self.live.nights
 
     def ref(self, item: Resource) -> ObjectRef:
         """Names an object of this cluster; the model types are named as the API names the kinds."""

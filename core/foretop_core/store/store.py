@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+import asyncio
+import threading
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
-from typing import TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -36,13 +40,18 @@ from foretop_core.rules.lookups import Lookups
 from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.queue.node_limits import NodeAgentLimits
-from foretop_core.rules.snapshot import ClusterSnapshot, KeptIndexes, VisibilityGap
+from foretop_core.rules.snapshot import ClusterSnapshot, KeptIndexes, KeptNights, VisibilityGap
 from foretop_core.rules.volumes.evidence import VolumesSeen
 from foretop_core.store.change_history import Observations
 from foretop_core.store.health import WatchHealthRegistry, visibility_gaps
 
 R = TypeVar("R", bound=Resource)
 _log = logger(__name__)
+Beside = Callable[[Callable[[], None]], None]
+"""Does some work beside the caller."""
+MOST_AT_ONCE = 500
+"""So many objects are looked at on the event loop: it takes some milliseconds."""
+T = TypeVar("T")
 _PROTECTION_KINDS = frozenset(kind.name for kind in (NAMESPACE, BACKUP, SCHEDULE, RESTORE, NAB, REPOSITORY, STORAGE))
 
 
@@ -161,6 +170,7 @@ class Store:
         self._sinks: dict[WatchScope, StoreSink] = {}
         self._holders: dict[ObjectRef, int] = {}
         self._node_limits: dict[str, dict[str, NodeAgentLimits]] = {}
+        self._nights: dict[str, KeptNights] = {}
 
     @property
     def size(self) -> int:
@@ -191,6 +201,13 @@ class Store:
         for key, stand_in in self._unreadable.items():
             if key[:2] == (context, kind):
                 yield key, stand_in
+
+    def objects(self, context: str) -> Iterator[tuple[ObjectRef, Resource]]:
+        """Every object of one cluster, the placeholders of unreadable ones too."""
+        for (where, _), table in self._tables.items():
+            if where == context:
+                yield from table.items()
+        yield from (one for one in self._unreadable.items() if one[0].context == context)
 
     @property
     def unreadable(self) -> Mapping[ObjectRef, UnreadableObject]:
@@ -239,7 +256,8 @@ class Store:
         made = snapshot_of(context, every, unseen, seen, given, namespaces_seen=listed, volumes_seen=volumes)
         revision = self.revision(context)
         lookups = Lookups(context, self.indexes, self.get)
-        live = KeptIndexes(lookups, self._protection.of, lambda: self.revision(context) == revision)
+        nights = self._nights.setdefault(context, {})
+        live = KeptIndexes(lookups, self._protection.of, lambda: self.revision(context) == revision, nights)
         return replace(made, live=live, node_limits=self._node_limits.get(context, {}))
 
     def look(self, context: str, now: datetime) -> None:
@@ -471,3 +489,105 @@ class StoreSink:
         self._deleted.move_to_end(key)
         if len(self._deleted) > REMEMBERED_DELETIONS:
             self._deleted.popitem(last=False)
+
+
+_Piece = tuple[ClusterSnapshot, Mapping[ObjectRef, Change], Callable[[ClusterSnapshot], None]]
+
+
+class BackgroundReader:
+    """Works on one cluster in one thread, piece by piece; each sees the objects as they were when it was asked for.
+
+    They are those of the store, their indexes the thread's own: the event loop changes the store's meanwhile.
+    """
+
+    def __init__(self, store: Store, context: str, beside: Beside) -> None:
+        self._store, self._context, self.beside = store, context, beside
+        self._changes: Subscription | None = None
+        self._pieces: deque[_Piece] = deque()
+        self._lock = threading.Lock()
+        self._is_at_work = False
+        self._feed, self._indexes = Feed(), Indexes()
+        self._objects: dict[ObjectRef, Resource] = {}
+        self._protection = ProtectionCache(self._feed)
+        self._nights: KeptNights = {}
+
+    @property
+    def is_large(self) -> bool:
+        """True where a look at all objects would hold the event loop up."""
+        return self._store.size > MOST_AT_ONCE
+
+    def do(self, work: Callable[[ClusterSnapshot], T], then: Callable[[Callable[[], T]], None]) -> None:
+        """Does a piece of work after those before it; `then` gets its outcome in that thread, to be called."""
+
+        def piece(snapshot: ClusterSnapshot) -> None:
+            try:
+                outcome = partial(_given, work(snapshot))
+            except Exception as problem:
+                outcome = partial(_raised, problem)
+            then(outcome)
+
+        self._begin((self._store.snapshot(self._context), self._drained(), piece))
+
+    async def read(self, work: Callable[[ClusterSnapshot], T]) -> T:
+        """The answer of a piece of work."""
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[Callable[[], T]] = loop.create_future()
+
+        def settle(outcome: Callable[[], T]) -> None:
+            if not answer.done():
+                answer.set_result(outcome)
+
+        def told(outcome: Callable[[], T]) -> None:
+            # The loop may have ended meanwhile: then nobody waits for it.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(settle, outcome)
+
+        self.do(work, told)
+        return (await answer)()
+
+    def _begin(self, piece: _Piece) -> None:
+        with self._lock:
+            self._pieces.append(piece)
+            begins, self._is_at_work = not self._is_at_work, True
+        if begins:
+            self.beside(self._work)
+
+    def _drained(self) -> Mapping[ObjectRef, Change]:
+        if self._changes is not None:
+            return self._changes.drain()
+        # With the first piece: whoever never asks for one keeps no changes.
+        self._changes = self._store.feed.subscribe()
+        return {key: Change(None, item) for key, item in self._store.objects(self._context)}
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                if not self._pieces:
+                    self._is_at_work = False
+                    return
+                snapshot, changes, work = self._pieces.popleft()
+            for key, change in changes.items():
+                if key.context == self._context:
+                    self._follow(key, change)
+            lookups = Lookups(self._context, self._indexes, self._objects.get)
+            work(replace(snapshot, live=KeptIndexes(lookups, self._protection.of, lambda: True, self._nights)))
+
+    def _follow(self, key: ObjectRef, change: Change) -> None:
+        try:
+            self._indexes.move(key, change.before, change.after)
+        except Exception:
+            # The store keeps no object that its indexes cannot take in, so that this is a fault of foretop's own.
+            self._indexes.discard(key, change.before, change.after)
+        if change.after is None:
+            self._objects.pop(key, None)
+        else:
+            self._objects[key] = change.after
+        self._feed.publish(key, change.before, change.after)
+
+
+def _given(value: T) -> T:
+    return value
+
+
+def _raised(problem: Exception) -> Any:
+    raise problem

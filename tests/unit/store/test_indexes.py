@@ -162,18 +162,6 @@ def test_runs_are_found_by_the_team_that_they_are_for(kind: Kind, annotation: st
     assert index.get("prod", "") == ()
 
 
-@pytest.mark.parametrize("kind", [BACKUP, RESTORE])
-def test_runs_are_unfinished_until_they_have_ended(kind: Kind) -> None:
-    seen = Watched(kind)
-    index = seen.store.indexes.unfinished_backups if kind is BACKUP else seen.store.indexes.unfinished_restores
-    found = []
-    for version, phase in enumerate(("New", "InProgress", "Completed"), 1):
-        body = {"metadata": meta("one", version=version), "status": {"phase": phase}}
-        seen.sink.apply("MODIFIED", from_builtins(kind.model, body))
-        found.append(bool(index.get("prod", "velero")))
-    assert found == [True, True, False]
-
-
 # An index that fails
 
 

@@ -213,7 +213,7 @@ def test_the_place_of_each_is_told_in_full_and_in_short() -> None:
             BACKUP,
             "MODIFIED",
             run("v-3", "u-3", "Queued", created="02:02:00", queuePosition=0),
-            3,
+            1,
             {"n-2": "2nd waiting", "n-3": "1st waiting"},
             id="one overtakes another",
         ),
@@ -221,7 +221,7 @@ def test_the_place_of_each_is_told_in_full_and_in_short() -> None:
             BACKUP,
             "ADDED",
             backup("ahead", "Queued", created="01:00:00", queuePosition=0),
-            3,
+            0,
             {"n-2": "2nd waiting", "n-3": "3rd waiting"},
             id="a foreign one comes in ahead",
         ),
@@ -229,7 +229,7 @@ def test_the_place_of_each_is_told_in_full_and_in_short() -> None:
             BACKUP,
             "DELETED",
             run("v-2", "u-2", "Queued", created="02:01:00", queuePosition=1),
-            3,
+            1,
             {"n-2": "–", "n-3": "1st waiting"},
             id="one is deleted",
         ),
@@ -245,14 +245,14 @@ def test_the_place_of_each_is_told_in_full_and_in_short() -> None:
             BACKUP, "ADDED", backup("done", created="01:00:00"), 0, {"n-2": "1st waiting"}, id="one that has ended"
         ),
         pytest.param(
-            RESTORE, "MODIFIED", rerun("w-1", "r-1", "Completed"), 2, {"r-1": "–", "r-2": "1st waiting"}, id="a restore"
+            RESTORE, "MODIFIED", rerun("w-1", "r-1", "Completed"), 1, {"r-1": "–", "r-2": "1st waiting"}, id="a restore"
         ),
         pytest.param(
             RESTORE, "ADDED", restore("done"), 0, {"r-2": "1st waiting"}, id="a foreign restore that has ended"
         ),
     ],
 )
-def test_a_change_derives_the_rows_that_it_moves_and_no_other(
+def test_a_change_derives_its_own_row_and_those_behind_it_say_their_new_places(
     kind: Any, event: EventType, item: Resource, derived: int, queue: dict[str, str]
 ) -> None:
     table = Shown("nonadmin", _line())

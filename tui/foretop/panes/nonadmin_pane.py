@@ -60,7 +60,7 @@ def _overtaken(told: NonAdminFacts, render: RenderContext) -> tuple[Paragraph, .
 
 def _waiting(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...]:
     """Says what it waits for; of one that Velero never saw the first line has said why already."""
-    if entry.run is None or not entry.place or render.facts(entry.run).is_left_alone:
+    if entry.run is None or not entry.is_in_line or render.facts(entry.run).is_left_alone:
         return ()
     return waiting_for(entry.run, render)
 
@@ -101,15 +101,16 @@ def tenant_facts(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, 
             paragraph(f"{velero.namespace}/{velero.name}  {entry.velero_phase or 'not seen'}{where}", label="Velero")
         )
     paragraphs.append(paragraph(" · ".join(_asked(entry.item)), label="Spec"))
-    reported = _estimate(entry, _order(entry, run, render)) if run is not None and entry.place else ()
+    reported = _estimate(entry, _order(entry, run, render)) if run is not None and entry.is_in_line else ()
     return (*paragraphs, *(progress(run, render) if run is not None else ()), *reported)
 
 
 def _order(entry: NonAdminRow, run: Run, render: RenderContext) -> str:
     """Velero's own queue beside the controller's estimate."""
-    if not render.facts(run).waiting_place:
+    facts = render.facts(run)
+    if not facts.waiting_place:
         return "; it runs already"
-    return f"; in Velero's order it is {entry.place}" if entry.place != entry.reported else ""
+    return f"; in Velero's order it is {facts.place}" if facts.place != entry.reported else ""
 
 
 def _asked(item: NonAdmin) -> tuple[str, ...]:

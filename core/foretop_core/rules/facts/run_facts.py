@@ -26,7 +26,7 @@ from foretop_core.rules.night.server_model import history_of, server_has_queue
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.queue.blockers import Blocker, BlockerKind
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
-from foretop_core.rules.queue.positions import Run, has_ended, live_positions, order
+from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.queue_items import Queue, QueueItem, RunForecast, queue
 from foretop_core.rules.queue.volumes import VolumesEnd, rate, stands_still, time_left, volumes_end
 from foretop_core.rules.schedule_history import run_length
@@ -51,7 +51,6 @@ __all__ = [
     "has_ended",
     "history_of",
     "last_progress",
-    "live_positions",
     "order",
     "owner_of",
     "planned_backup",
@@ -62,6 +61,7 @@ __all__ = [
     "run_length",
     "stamped_name",
     "time_left",
+    "unknown_line",
     "usual_length",
     "usual_sample",
     "waited",
@@ -137,6 +137,11 @@ class RunFacts(msgspec.Struct, frozen=True):
     """Its end is that of its slowest volume."""
 
     @property
+    def place(self) -> int:
+        """Its place in Velero's line, which those at work lead; 0 where it is in none."""
+        return self.item.place if self.item is not None else 0
+
+    @property
     def expected_start(self) -> datetime | None:
         return None if self.item is None or self.item.refusal else self.item.expected_start
 
@@ -179,6 +184,8 @@ class QueueLine(msgspec.Struct, frozen=True, dict=True):
     by_run: dict[tuple[type[Run], str], QueueItem]
     running: dict[type[Run], int]
     """How many the server works on, those that are finishing among them."""
+    is_older: bool = False
+    """It is of a moment ago: runs may have come, started and ended since."""
 
     def item(self, run: Run) -> QueueItem | None:
         return self.by_run.get((type(run), run.name))
@@ -196,9 +203,21 @@ class QueueLine(msgspec.Struct, frozen=True, dict=True):
         return 0 if found is None else self._ahead[type(run)][found.place - 1]
 
     @cached_property
+    def last_end(self) -> datetime | None:
+        """The end of the last backup that waits; None where none has a known end."""
+        ends = (item.expected_end for item in self.backups.waiting)
+        return max((end for end in ends if end is not None), default=None)
+
+    @cached_property
     def _ahead(self) -> dict[type[Run], list[int]]:
         """By kind and place."""
         return {kind: _so_many_ahead(line) for kind, line in ((Backup, self.backups), (Restore, self.restores))}
+
+
+def unknown_line(server: ServerFacts) -> QueueLine:
+    """The line of a server before its runs were looked at."""
+    nothing = Queue((), server.slots or 1, True, None)
+    return QueueLine(server, nothing, nothing, {}, {Backup: 0, Restore: 0}, is_older=True)
 
 
 def _so_many_ahead(line: Queue) -> list[int]:
@@ -261,10 +280,13 @@ def run_facts(
     snapshot: ClusterSnapshot, run: Run, now: datetime, line: QueueLine, nothing_moved: timedelta
 ) -> RunFacts:
     """The facts of a run in the line of its server; it is stalled after `nothing_moved` without progress."""
-    item = line.item(run)
+    item, data = line.item(run), data_progress(snapshot.movements_of(run))
+    if line.is_older and not has_ended(run) and (item is None or item.phase != run.phase):
+        told = "Its place in the queue is not known yet."
+        return RunFacts(run, RunState.NOT_KNOWN, line.server, data=data, told=told)
     if item is None:
-        return ended_facts(snapshot, run, line.server)
-    data = data_progress(snapshot.movements_of(run))
+        return RunFacts(run, RunState.ENDED, line.server, data=data)
+    item = msgspec.structs.replace(item, run=run)
     judged = _judge(snapshot, item, now, line.server, nothing_moved)
     places = {"waiting_place": line.waiting_place(run), "ahead": line.ahead(run)}
     return msgspec.structs.replace(judged, item=item, data=data, **places)

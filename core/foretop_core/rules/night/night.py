@@ -295,19 +295,18 @@ def _shared(snapshot: ClusterSnapshot, namespace: str, now: datetime, length: ti
         tuple((one.name, one.status.phase) for one in snapshot.storage if one.namespace == namespace),
         snapshot.server(namespace),
     )
-    server = (snapshot.context, namespace, length)
-    held = _LIKELY.get(server)
-    if held is not None and held[0] == seen:
-        return held[1]
+    # Rules and the calendar ask again and again.
+    kept, server = snapshot.kept_nights, (namespace, length)
+    basis, found = kept.get(server, (None, None))
+    if basis == seen and isinstance(found, Foresight):
+        return found
     found = Foresight(snapshot, namespace, now, length)
-    while len(_LIKELY) >= _MOST_LIKELY:
-        del _LIKELY[next(iter(_LIKELY))]
-    _LIKELY[server] = seen, found
+    while len(kept) >= _MOST_LIKELY:
+        del kept[next(iter(kept))]
+    kept[server] = seen, found
     return found
 
 
-_LIKELY: dict[tuple[str, str, timedelta], tuple[object, Foresight]] = {}
-"""By server, what its night was worked out from, and the night: rules and the calendar ask again and again."""
 _MOST_LIKELY = 16
 _LIKELY_RUNS, _SHORTEST_LIKELY = 1000, timedelta(hours=2)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, tzinfo
@@ -29,14 +30,15 @@ from foretop_core.rules.facts.run_facts import (
     history_of,
     queue_line,
     run_facts,
+    unknown_line,
 )
 from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
 from foretop_core.rules.facts.server_facts import Heartbeat, ServerFacts, server_facts
-from foretop_core.rules.night.open_queue import Beside
 from foretop_core.rules.sentences import Text, estimate, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
 from foretop_core.store import Store
+from foretop_core.store.store import BackgroundReader
 from foretop_core.tables.text import times
 from foretop_core.tables.text.times import IN_UTC, TimeZoneSetting
 
@@ -44,6 +46,8 @@ REFRESH = timedelta(seconds=10)
 """The second of a beat and the usual lengths of runs take a look at everything and move slowly."""
 PLAYED_AGAIN = timedelta(seconds=20)
 """A queue that has not moved is played forward again after this: estimates are told in minutes."""
+_LINE_RESTS = 5
+"""The line of a large cluster rests so many times as long as it took."""
 _USUAL_LIMITS = Thresholds()
 _LATELY = timedelta(hours=1)
 NextWaits = Mapping[str, Mapping[str, tuple[datetime, timedelta]]]
@@ -57,8 +61,8 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     now: datetime
     zoning: TimeZoneSetting
     beat: Callable[[str], Heartbeat]
-    foreseen: Callable[[str], Forecasts]
-    """When the open runs of a server start and end."""
+    queue: Callable[[ServerFacts], QueueLine]
+    """The unfinished runs of a server; where the cluster is large, as they were a moment ago."""
     schedule_of: Callable[[Backup], Schedule | None]
     limits: Thresholds = _USUAL_LIMITS
     waits: NextWaits = msgspec.field(default_factory=dict)
@@ -125,18 +129,15 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
         """The line of a namespace's server: what it works on and what waits."""
         found = self._lines.get(namespace)
         if found is None:
-            server = self.server(namespace)
-            told: Forecasts = {} if server.silence else self.foreseen(namespace)
-            found = self._lines[namespace] = queue_line(self.snapshot, namespace, self.now, server, told)
+            found = self._lines[namespace] = self.queue(self.server(namespace))
         return found
 
     def queue_axis(self, namespace: str) -> timedelta:
         """From now to the end of the last backup that waits: all of them are drawn on it. Nothing where none ends."""
         found = self._axes.get(namespace)
         if found is None:
-            waiting = self.line(namespace).backups.waiting
-            ends = [item.expected_end for item in waiting if item.expected_end is not None]
-            found = self._axes[namespace] = max(timedelta(), max(ends, default=self.now) - self.now)
+            last_end = self.line(namespace).last_end or self.now
+            found = self._axes[namespace] = max(timedelta(), last_end - self.now)
         return found
 
     @cached_property
@@ -212,18 +213,56 @@ class _SchedulesNow:
         return held
 
 
+class _LongLine:
+    """The line of a server in a large cluster: worked out beside the event loop, where the last one holds meanwhile."""
+
+    def __init__(self) -> None:
+        self._line: QueueLine | None = None
+        self._told: Forecasts = {}
+        self._basis: tuple[int, datetime] | None = None
+        self._played: datetime | None = None
+        self._is_at_work = False
+        self._rests_until = 0.0
+
+    def of(self, reader: BackgroundReader, revision: int, now: datetime, server: ServerFacts) -> QueueLine:
+        """The last one, with the server as it is now."""
+        is_old = self._basis is None or self._basis[0] != revision or now - self._basis[1] >= REFRESH
+        if is_old and not self._is_at_work and time.monotonic() >= self._rests_until:
+            self._is_at_work, self._basis = True, (revision, now)
+            reader.do(lambda snapshot: self._work(snapshot, now, server), lambda _: self._done())
+            if self._line is not None and (self._played is None or now - self._played >= PLAYED_AGAIN):
+                self._played = now
+                reader.do(lambda snapshot: self._play(snapshot, now, server), lambda _: None)
+        return unknown_line(server) if self._line is None else self._line
+
+    def _work(self, snapshot: ClusterSnapshot, now: datetime, server: ServerFacts) -> None:
+        began = time.thread_time()
+        line = queue_line(snapshot, server.namespace, now, server, {} if server.silence else self._told)
+        self._line = msgspec.structs.replace(line, is_older=True)
+        self._rests_until = time.monotonic() + _LINE_RESTS * (time.thread_time() - began)
+
+    def _play(self, snapshot: ClusterSnapshot, now: datetime, server: ServerFacts) -> None:
+        self._told = {} if server.silence else QueueForecasts().of(snapshot, server.namespace, now)
+
+    def _done(self) -> None:
+        self._is_at_work = False
+
+
 class RenderContextFactory:
     """Makes the render contexts of one cluster, and remembers for a while what takes many objects to work out."""
 
-    def __init__(self, store: Store, context: str, beside: Beside | None = None) -> None:
-        """`beside` is how a long simulation is kept out of the way of a frame; without it, it is waited for."""
+    def __init__(self, store: Store, context: str, reader: BackgroundReader | None = None) -> None:
+        """`reader` works beside the event loop; without it, all is waited for."""
         self._store = store
         self._context = context
         self.waits: NextWaits = {}
         """As the last judgement has foreseen them."""
         self._seconds: dict[str, int | None] = {}
         self._pasts: dict[str, RunHistory] = {}
+        beside = None if reader is None else reader.beside
+        self._reader = reader
         self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(PLAYED_AGAIN, beside))
+        self._long_lines: defaultdict[str, _LongLine] = defaultdict(_LongLine)
         self._worked_out: tuple[datetime, int, ClusterSnapshot] | None = None
 
     def render_context(
@@ -240,11 +279,19 @@ class RenderContextFactory:
             now,
             zoning,
             lambda namespace: self._beat(snapshot, namespace),
-            lambda namespace: self._forecasts[namespace].of(snapshot, namespace, now, self._past(snapshot, namespace)),
+            lambda server: self._line(snapshot, now, server),
             self._schedule_of,
             limits or _USUAL_LIMITS,
             self.waits,
         )
+
+    def _line(self, snapshot: ClusterSnapshot, now: datetime, server: ServerFacts) -> QueueLine:
+        namespace, reader = server.namespace, self._reader
+        if reader is not None and reader.is_large:
+            return self._long_lines[namespace].of(reader, self._store.revision(self._context), now, server)
+        forecasts = self._forecasts[namespace]
+        told = {} if server.silence else forecasts.of(snapshot, namespace, now, self._past(snapshot, namespace))
+        return queue_line(snapshot, namespace, now, server, told)
 
     def _schedule_of(self, backup: Backup) -> Schedule | None:
         found = self._store.get(ObjectRef(self._context, SCHEDULE.name, backup.namespace, backup.schedule_name))

@@ -12,7 +12,7 @@ from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import LastingNonAdminFacts, NonAdminFacts, NonAdminState, own_run
-from foretop_core.rules.facts.run_facts import Run, has_ended, live_positions
+from foretop_core.rules.facts.run_facts import Run, has_ended, order
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
 from foretop_core.store import Change, Store
@@ -39,13 +39,20 @@ _CONDITION_GLYPHS = {"True": StatusGlyph.TRUE, "False": StatusGlyph.BROKEN}
 
 
 class NonAdminRow(LastingNonAdminFacts, frozen=True):
-    """A NAB or NAR, and the place of its Velero object in Velero's line: 0 when it has ended, None if not known."""
+    """A NAB or NAR, with its Velero object where that was seen."""
 
-    place: int | None
+    @property
+    def is_in_line(self) -> bool:
+        return self.run is not None and not has_ended(self.run)
+
+    @property
+    def in_line(self) -> tuple[object, ...] | None:
+        """Sorts as Velero's line does. Its place there moves with every other run: it is asked for when it is shown."""
+        return order(self.run) if self.run is not None and self.is_in_line else None
 
     def facts(self, render: RenderContext) -> NonAdminFacts:
         """All that is said of it now."""
-        work = render.facts(self.run) if self.run is not None and self.place else None
+        work = render.facts(self.run) if self.run is not None and self.is_in_line else None
         return NonAdminFacts(self.item, self.run, render.now, render.snapshot, render.limits.deleting, work)
 
 
@@ -69,31 +76,22 @@ class NonAdminView(View[NonAdminRow]):
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> NonAdminRow | None:
         if not isinstance(resource, NonAdmin):
             return None
-        run = _velero_run(store, key.context, resource)
-        if run is None:
-            return NonAdminRow(resource, None, None)
-        if has_ended(run):
-            return NonAdminRow(resource, run, 0)
-        return NonAdminRow(resource, run, live_positions(_line(store, key.context, run))[run.name])
+        return NonAdminRow(resource, _velero_run(store, key.context, resource))
 
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
-        """A Velero object shows in the row that led to it; where it moves in the line, all others may have moved."""
+        """A Velero object shows in the row that led to it."""
         if key.kind in self.kinds:
             return (key,)
-        sides = [side for side in (change.after, change.before) if isinstance(side, Backup | Restore)]
-        own = {ref for side in sides for ref in _rows_of(store, key.context, side)}
-        if _standing(change.before) != _standing(change.after):
-            for other in _line(store, key.context, sides[0]):
-                own.update(_rows_of(store, key.context, other))
-        return own
+        sides = (side for side in (change.after, change.before) if isinstance(side, Backup | Restore))
+        return {ref for side in sides for ref in _rows_of(store, key.context, side)}
 
     def resource(self, entry: NonAdminRow) -> NonAdmin:
         return entry.item
 
-    def then_by(self, entry: NonAdminRow) -> tuple[int, float]:
+    def then_by(self, entry: NonAdminRow) -> tuple[tuple[object, ...], float]:
         """In Velero's order; what is in no line by age, the newest first."""
         created = entry.item.created
-        return entry.place or 0, -created.timestamp() if created is not None else 0.0
+        return entry.in_line or (), -created.timestamp() if created is not None else 0.0
 
     def details(self, entry: NonAdminRow) -> Mapping[str, str]:
         """`velero` is the column: the phase, and `refused` or `lost` where it shows that in its place."""
@@ -138,7 +136,7 @@ class NonAdminView(View[NonAdminRow]):
             "started": rfc3339(entry.status.start_timestamp) if entry.status is not None else None,
             "ended": rfc3339(entry.status.completion_timestamp) if entry.status is not None else None,
             "queuePosition": item.state.queue_info.estimated_queue_position if item.state.queue_info else None,
-            "liveQueuePosition": entry.place,
+            "liveQueuePosition": None if entry.run is None else work.place if work is not None else 0,
             "waitingPosition": (work.waiting_place or None) if work is not None else None,
             "severity": severity.value if severity is not None else None,
         }
@@ -175,20 +173,6 @@ def _rows_of(store: Store, context: str, run: Run) -> tuple[ObjectRef, ...]:
     return store.indexes.nars_by_nacuuid.keys(context, run.label(NAR_UUID_LABEL))
 
 
-def _line(store: Store, context: str, run: Run) -> tuple[Run, ...]:
-    if isinstance(run, Backup):
-        return store.indexes.unfinished_backups.get(context, run.namespace)
-    return store.indexes.unfinished_restores.get(context, run.namespace)
-
-
-def _standing(run: Resource | None) -> tuple[object, ...] | None:
-    """The facts that its place in the line depends on; None where it is in no line."""
-    if not isinstance(run, Backup | Restore) or has_ended(run):
-        return None
-    position = run.status.queue_position if isinstance(run, Backup) else None
-    return run.phase, position, run.status.start_timestamp
-
-
 def _phase_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
     """The tone of its phase: refused and stuck ones stand out."""
     is_own = entry.state in (NonAdminState.DELETING, NonAdminState.LOST, NonAdminState.REFUSED)
@@ -210,7 +194,7 @@ def _conditions_text(entry: NonAdminRow) -> str:
 
 def _stand(entry: NonAdminRow) -> str:
     """Empty where it is in no line; a dash here would make the texts of a filter slow to bring to lower case."""
-    if entry.run is None or not entry.place:
+    if entry.run is None or not entry.is_in_line:
         return ""
     return "waiting" if entry.run.phase in WAITING else "running"
 
@@ -240,7 +224,7 @@ def _velero_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]
     """Place and start of one that waits, the reason of one without a Velero object; else the phase in fewer letters."""
     if word := _without_run(entry):
         return (word,)
-    facts = render.facts(entry.run) if entry.run is not None and entry.place else None
+    facts = render.facts(entry.run) if entry.run is not None and entry.is_in_line else None
     if facts is None or not facts.waiting_place:
         return phase_briefs(entry.velero_phase)
     place, start = humanize.ordinal(facts.waiting_place), facts.expected_start
@@ -328,7 +312,7 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
         cells=11,
         most=11,
     ),
-    Column("queue", "QUEUE", _queue, lambda entry: entry.place or None, _queue_tone, briefs=_queue_briefs, cells=7),
+    Column("queue", "QUEUE", _queue, lambda entry: entry.in_line, _queue_tone, briefs=_queue_briefs, cells=7),
     Column(
         "progress",
         "PROGRESS",

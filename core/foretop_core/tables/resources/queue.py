@@ -100,20 +100,23 @@ class QueueView(View[Run]):
         """
         if title == RUNNING:
             return f"{_running_words(entries, render)}; IN, AT: end"
+        # There may be ten thousand of them: the line has what the facts of each would say.
+        line = render.line(entries[0].namespace)
+        is_told = line.server.silent_for is None and not render.snapshot.is_loading
+        waiting = [item for run in entries if is_told and (item := line.item(run)) is not None and item.waits]
+        coming = [item for item in waiting if not item.refusal]
         if title == RESTORES:
-            starts = ", ~ start" if any(render.facts(run).state is RunState.WAITS for run in entries) else ""
-            return f"{len(entries):,}, beside the slots; IN, AT: end{starts}"
-        facts = [one for run in entries if (one := render.facts(run)).state is not RunState.REFUSED]
-        refused = len(entries) - len(facts)
-        told = [f"{len(entries):,}", *([f"{refused:,} refused" if facts else "all refused"] if refused else ())]
-        for verb, times_known in (
-            ("started", [one.expected_start for one in facts]),
-            ("done", [one.expected_end for one in facts]),
+            return f"{len(entries):,}, beside the slots; IN, AT: end{', ~ start' if coming else ''}"
+        refused = len(waiting) - len(coming)
+        has_others = refused < len(entries)
+        told = [f"{len(entries):,}", *([f"{refused:,} refused" if has_others else "all refused"] if refused else ())]
+        for verb, known in (
+            ("started", [item.expected_start for item in coming if item.expected_start is not None]),
+            ("done", [item.expected_end for item in coming if item.expected_end is not None]),
         ):
-            moments = [moment for moment in times_known if moment is not None]
-            if moments and len(moments) == len(facts):
-                told.append(f"{'the rest' if refused else 'all'} {verb} by {render.estimate(max(moments), entries[0])}")
-        return f"{', '.join(told)}; IN, AT: start" if facts else ", ".join(told)
+            if known and len(known) == len(entries) - refused:
+                told.append(f"{'the rest' if refused else 'all'} {verb} by {render.estimate(max(known), entries[0])}")
+        return f"{', '.join(told)}; IN, AT: start" if has_others else ", ".join(told)
 
     def below(self, render: RenderContext) -> tuple[str, Sequence[Run]]:
         return ended_lately(render)

@@ -1,0 +1,119 @@
+"""Work over all objects of a large cluster beside the event loop, and what a look there costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.kube.watching.watch_sink import EventType, WatchScope
+from foretop_core.models import Resource
+from foretop_core.models.kinds import BACKUP, NAB
+from foretop_core.rules.facts.run_facts import RunState
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.triage import triage
+from foretop_core.store.store import MOST_AT_ONCE, BackgroundReader
+from tests.counted_work import calls
+from tests.crowds import nabs_of_one_team, waiting
+from tests.objects import NOW
+from tests.tui.fake_source import CONTEXT, FilledSource
+
+_Left = list[Callable[[], None]]
+
+
+def _change(source: FilledSource, what: EventType, number: int) -> None:
+    nab, backup = waiting(number, "team-a")
+    items: tuple[Resource, Resource] = (nab, backup)
+    for kind, item in zip((NAB, BACKUP), items, strict=True):
+        source.store.sink(WatchScope(CONTEXT, kind), source.manual).apply(what, item)
+
+
+def _waiting_in(snapshot: ClusterSnapshot) -> int:
+    return sum(run.phase == "Queued" for run in snapshot.lookups.open_backups())
+
+
+def test_each_piece_of_work_sees_the_objects_as_they_were_when_it_was_asked_for() -> None:
+    source, left, told = FilledSource(nabs_of_one_team(5)), _Left(), list[int]()
+    reader = BackgroundReader(source.store, CONTEXT, left.append)
+    for what, number in (("ADDED", 10), ("ADDED", 11), ("DELETED", 2)):
+        reader.do(_waiting_in, lambda outcome: told.append(outcome()))
+        _change(source, what, number)  # type: ignore[arg-type]
+    reader.do(_waiting_in, lambda outcome: told.append(outcome()))
+    assert (len(left), told) == (1, []), "one thread works off all of them"
+    left.pop()()
+    assert told == [5, 6, 7, 6]
+
+
+def test_its_own_indexes_tell_the_same_as_a_look_at_all_objects() -> None:
+    source, left, told = FilledSource(nabs_of_one_team(20)), _Left(), list[object]()
+    reader = BackgroundReader(source.store, CONTEXT, left.append)
+    for what, number in (("ADDED", 30), ("DELETED", 4), ("DELETED", 30), ("ADDED", 31)):
+        reader.do(lambda snapshot: triage(snapshot, NOW), lambda outcome: told.append(outcome()))
+        _change(source, what, number)  # type: ignore[arg-type]
+        left.pop()()
+        reader.do(lambda snapshot: triage(snapshot, NOW), lambda outcome: told.append(outcome()))
+        left.pop()()
+        assert told[-1] == triage(replace(source.store.snapshot(CONTEXT), live=None), NOW)
+
+
+def test_a_piece_that_fails_tells_it_and_the_next_is_done() -> None:
+    left, told = _Left(), list[Callable[[], int]]()
+    reader = BackgroundReader(FilledSource([]).store, CONTEXT, left.append)
+    reader.do(lambda _: 1 // 0, told.append)
+    reader.do(lambda _: 7, told.append)
+    left.pop()()
+    with pytest.raises(ZeroDivisionError):
+        told[0]()
+    assert told[1]() == 7
+
+
+def test_a_large_cluster_is_judged_beside_the_loop_with_the_same_findings() -> None:
+    source, left = FilledSource(nabs_of_one_team(MOST_AT_ONCE)), _Left()
+    state, at_once = DashboardState(source, lambda: 0.0, beside=left.append), DashboardState(source, lambda: 0.0)
+    at_once.judge(at_once=True)
+    state.judge(at_once=True)
+    assert not state.has_judged
+    assert not state.findings
+    left.pop()()
+    state.judge()
+    assert state.has_judged
+    assert state.findings == at_once.findings != ()
+
+
+def test_the_line_of_a_large_cluster_is_not_known_until_it_was_worked_out() -> None:
+    source, left = FilledSource(nabs_of_one_team(MOST_AT_ONCE)), _Left()
+    state = DashboardState(source, lambda: 0.0, beside=left.append)
+    at_once = DashboardState(source, lambda: 0.0)
+    run = next(run for run in source.store.snapshot(CONTEXT).open_backups["velero"] if run.phase == "Queued")
+    assert state.render_context(CONTEXT).facts(run).state is RunState.NOT_KNOWN
+    left.pop()()
+    state.begin_frame()
+    found = state.render_context(CONTEXT).facts(run)
+    assert (found.state, found.waiting_place) == (RunState.WAITS, 1)
+    assert found.ahead == at_once.render_context(CONTEXT).facts(run).ahead
+
+
+def test_a_look_on_the_event_loop_calls_a_dozen_functions_for_each_object_and_not_a_thousand() -> None:
+    """The open runs are put in order there and looked through; what is made of them is not made there."""
+    few, many = (_calls_on_the_loop(count) for count in (MOST_AT_ONCE, 4 * MOST_AT_ONCE))
+    assert many - few <= 12 * 3 * MOST_AT_ONCE
+
+
+def _calls_on_the_loop(count: int) -> int:
+    """Of a judgement and the queue's line after one change, once the first ones are made."""
+    source, left = FilledSource(nabs_of_one_team(count)), _Left()
+    state = DashboardState(source, lambda: 0.0, beside=left.append)
+
+    def look() -> None:
+        state.begin_frame()
+        state.judge(at_once=True)
+        state.render_context(CONTEXT).line("velero")
+
+    look()
+    while left:
+        left.pop()()
+    state.judge()
+    _change(source, "ADDED", count)
+    return calls(look)
