@@ -139,6 +139,7 @@ chaos: compiled  ## broken on purpose: ten minutes of the table, with a real API
 	$(CHAOS) tasks 50 --seed $(SEED)
 	$(CHAOS) writes 60 --seed $(SEED)
 	$(CHAOS) deaths 10 --seed $(SEED)
+	$(CHAOS) crowd 40 --seed $(SEED)
 	$(CHAOS) real 100 --seed $(SEED)
 	$(CHAOS) long 50000 --seed $(SEED)
 
@@ -148,6 +149,7 @@ chaos-full: compiled ## the whole table
 	$(CHAOS) tasks --seed $(SEED)
 	$(CHAOS) writes --seed $(SEED)
 	$(CHAOS) deaths --seed $(SEED)
+	$(CHAOS) crowd --seed $(SEED)
 	$(CHAOS) real --seed $(SEED)
 	$(CHAOS) long --seed $(SEED)
 	$(BIN)/python -m pytest $(SPREAD) tests/tui/test_hostile_bytes.py tests/tui/test_survives.py

@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
+from tests.chaos.crowd import COUNT as CROWD
+from tests.chaos.crowd import press_in_a_crowd
 from tests.chaos.every_entry import Outcome, try_objects
 from tests.chaos.long_run import run_for_long
 from tests.chaos.process_deaths import try_death
@@ -104,6 +106,16 @@ def change_for_long(number: int, seed: int) -> int:
     return len(lost)
 
 
+def press_keys_in_a_crowd(number: int, seed: int) -> int:
+    """So many keys before ten thousand NABs of one team that come, change and go."""
+    print(f"{CROWD:,} NABs of one team that come, change and go, seed {seed}", flush=True)
+    began = time.monotonic()
+    lost = press_in_a_crowd(number, seed, partial(print, flush=True))
+    print(f"tried {number:,} keys in {time.monotonic() - began:.0f} s, lost {len(lost)}")
+    _print_lines(lost)
+    return len(lost)
+
+
 def _print_lines(lines: Sequence[str], most: int = _MOST_LINES) -> None:
     for line in lines[:most]:
         print(f"    {line}")
@@ -118,6 +130,7 @@ WHAT: dict[str, tuple[Callable[[int, int], int], int]] = {
     "real": (break_real_server, 1_000),
     "long": (watch_for_long, 1_000_000),
     "soak": (change_for_long, 600),
+    "crowd": (press_keys_in_a_crowd, 200),
 }
 """What can be tried, and how often it is in the whole table."""
 
