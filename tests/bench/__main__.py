@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.bench import cron, long_strings, minicluster_load, protection, scenes, table, triage
+from tests.bench import cron, long_strings, many_tenants, minicluster_load, protection, scenes, table, triage
 
-MODULES = (cron, table, triage, protection, long_strings, minicluster_load, scenes)
+MODULES = (cron, table, triage, protection, long_strings, minicluster_load, scenes, many_tenants)
 
 
 def main() -> None:

@@ -38,7 +38,9 @@ def _at(count: int, rate: int) -> Iterator[Figure]:
             share = (cpu_seconds(terminal.pid) - cpu) / (time.monotonic() - begun)
             slowest = max(answers, key=answers.__getitem__)
             yield Figure(f"{what}: slowest key, {slowest}", answers[slowest] * 1000, 100, "ms")
-            yield Figure(f"{what}: longest stay on the loop", float(report.read_text()), 50, "ms")
+            stay, busy = map(float, report.read_text().split())
+            yield Figure(f"{what}: longest stay on the loop", stay, 50, "ms")
+            yield Figure(f"{what}: of a processor", busy, 50, "ms")
             yield Figure(f"{what}: CPU", share * 100, 100, "%")
             yield Figure(f"{what}: resident", resident_megabytes(terminal.pid), 300, "MB")
 
