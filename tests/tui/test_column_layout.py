@@ -54,7 +54,7 @@ def test_further_columns_leave_the_most_important_ones() -> None:
 def test_a_narrow_line_of_protection_has_the_age_of_a_copy_against_what_is_promised() -> None:
     natural = {"name": 16, "state": 14, "newest": 6, "copies": 4, "expires": 8, "next": 6, "by": 14, "covers": 33}
     shown = _least("protection", natural)
-    assert list(shown) == ["name", "state", "promise", "newest", "of", "copies", "next"]
+    assert list(shown) == ["name", "state", "promise", "newest", "of", "copies", "next", "volumes"]
     assert shown["promise"] >= 11
 
 

@@ -72,6 +72,7 @@ def test_a_report_says_everything_and_with_acknowledged_what_is_known_does_not_c
     parted = json.loads(capsys.readouterr().out)
     assert [(item["severity"], item["code"]) for item in parted["findings"]] == [
         ("warning", "velero-paused-overdue"),
+        ("warning", "warmup-wrong"),
         ("note", "schedules-collide"),
     ]
     assert sorted(item["name"] for item in parted["acknowledged"]) == ["gold-1", "gold-2", "nightly"]

@@ -117,7 +117,7 @@ RUNNING = obj("Backup", "one", {}, status={"phase": "InProgress"})
     ("item", "store", "read_only", "why"),
     [
         (RUNNING, location(), False, "it is InProgress"),
-        (ONE, location("Unavailable", message="access denied"), False, "default is Unavailable: access denied"),
+        (ONE, location("Unavailable", message="access denied"), False, 'default is Unavailable: "access denied"'),
         (ONE, location(), True, "read-only is on"),
     ],
 )

@@ -121,7 +121,7 @@ REFUSED = obj("Backup", "one", {}, status={"phase": "FailedValidation"})
     [
         (RUNNING, location(), "admin", False, "one has no results yet: it is InProgress (wait until it has ended)"),
         (REFUSED, location(), "admin", False, "one has no results and will never have any: it is FailedValidation"),
-        (ONE, location("Unavailable", message="denied"), "admin", False, "default is Unavailable: denied"),
+        (ONE, location("Unavailable", message="denied"), "admin", False, 'default is Unavailable: "denied"'),
         (ONE, location(), "admin", True, "Cannot fetch its results: read-only is on"),
         (ONE, location(), "reader", False, "create on downloadrequests.velero.io in velero is not allowed"),
     ],

@@ -481,7 +481,7 @@ def test_a_nab_is_deleted_with_its_data_or_by_force_and_nothing_is_explained_tha
     assert plan.warnings == ()
     forced = plan_delete_nab(ClusterSnapshot(nabs=(item,)), [item], NOW, force=True, serves_force=True)
     assert forced.steps[0].write.body["spec"] == {"forceDeleteBackup": True}
-    assert "the data stays in storage" in forced.steps[0].forecast
+    assert "their data stays in storage" in forced.steps[0].forecast
 
 
 def made_from(name: str, backup_name: str, namespace: str = "team-a") -> NonAdminRestore:

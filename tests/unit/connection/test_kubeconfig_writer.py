@@ -131,7 +131,7 @@ def test_a_lock_that_stays_is_one_line_and_stays(tmp_path: Path, monkeypatch: py
     path = kubeconfig(tmp_path, HEAD + MINE)
     lock = tmp_path / "config.lock"
     lock.touch()
-    with pytest.raises(BadInput, match=f"another program is writing it, or has left {lock} behind"):
+    with pytest.raises(BadInput, match=f"another program is writing it, or has left {lock.name} behind"):
         renewed_in(path)
     assert path.read_text() == HEAD + MINE
     assert lock.exists()

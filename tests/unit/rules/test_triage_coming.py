@@ -203,6 +203,7 @@ def test_the_findings_of_the_night_are_in_the_contract_of_json(code: str, capsys
         "since": None,
         "hits": "",
         "raw": "",
+        "toldUntil": None,
         "acknowledged": None,
     }
     assert item == always | RECORDED[code]

@@ -20,7 +20,7 @@ from foretop.dialogs.dialog_frame import dialog_width
 from foretop.dialogs.dialog_parts import DialogButton, DialogEdge, MessageBody, NoticeLine, boxed
 from foretop.terminal.clipboard import copy
 from foretop.widgets.line_widgets import StyledLine
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, signed
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.actions.plan_executor import PlanExecutor
@@ -217,7 +217,7 @@ class DownloadScreen(BaseModal[None]):
         if self.download_state is DownloadState.FETCHING:
             done, total = self._came_in
             come = f"{bar(done, total, _BAR)} {done:,} of {total:,} bytes" if total else f"{done:,} bytes"
-            return [paragraph(f"Requesting the {self.file.noun} … {come}")]
+            return [Paragraph((signed(f"Requesting the {self.file.noun} … {come}"),))]
         plan = self._plan() if self.download_state is DownloadState.ASKING else None
         if plan is None:
             return self.said

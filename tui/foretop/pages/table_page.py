@@ -18,7 +18,7 @@ from foretop.panes.empty_state import how_far, nothing_fits, ways_out, why_empty
 from foretop.panes.page_records import ScreenPage
 from foretop.panes.stale_notice import not_allowed, seen_ago, stale_paras
 from foretop.widgets.line_widgets import FrameLine, ReadablePane
-from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, span
+from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, signed, span
 from foretop.widgets.styles import BOLD, DIM, style_of, style_of_mark
 from foretop.widgets.table import Table
 from foretop_core.config.settings import PageSettings, Settings
@@ -195,7 +195,7 @@ class TablePage(FilterablePage):
                 line.show(title, (), framed=framed, focused=framed and name.startswith("table"))
             return
         stale, count = span(seen_ago(self.rows.state), Tone.WARN), Span(self.table.count, DIM)
-        hint, lines = span(self._hint_words(), self.hint_tone), self._frame_lines
+        hint, lines = signed(self._hint_words(), self.hint_tone), self._frame_lines
         if framed:
             spans = (*self._title(), Span("  " if stale.text else ""), stale)
             lines["table-top"].show(spans, self._order(), framed=True, focused=not in_pane)

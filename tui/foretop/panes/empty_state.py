@@ -7,10 +7,11 @@ from datetime import datetime
 from typing import assert_never
 
 from foretop.bindings import key_name
-from foretop.widgets.paragraphs import Line, Span, span
+from foretop.widgets.paragraphs import Line, Span, signed, span
 from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
+from foretop_core.foreign_text import without_signs
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, BESIDE_VELERO, SCHEDULE, STORAGE
 from foretop_core.rules import humanize
@@ -31,7 +32,7 @@ CONNECTING: list[Line] = [(Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.R
 
 def why_closed(trouble: ForetopError) -> list[Line]:
     """The reason why foretop can look at no cluster, and what a person can do about it."""
-    lines = [_said(StatusGlyph.LOOK, f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what)]
+    lines = [_said(StatusGlyph.LOOK, without_signs(f"{trouble.what}: {trouble.why}" if trouble.why else trouble.what))]
     if trouble.hint:
         lines.append((span(f"  {humanize.capitalized(trouble.hint)}."),))
     return [
@@ -126,7 +127,7 @@ def coming_in(state: DashboardState) -> list[Line]:
     cells = max(map(len, names))
     head = (Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING)), span("Loading…", bold=True))
     lines = {f"  {name:<{cells}}  {_come(health)}": None for name, (_, health) in zip(names, watches, strict=True)}
-    return [head, *((span(line),) for line in list(lines)[:_MOST_LINES])]
+    return [head, *((signed(line),) for line in list(lines)[:_MOST_LINES])]
 
 
 def how_far(state: DashboardState, kinds: Collection[str]) -> str:
@@ -152,7 +153,7 @@ def _out_of_reach(state: DashboardState, context: str) -> list[Line]:
         return [_said(StatusGlyph.RUNNING, f"{where}Discovering resources…")]
     if health.lost_at is None:
         return []
-    error = f": {health.error}" if health.error else ""
+    error = f": {without_signs(health.error)}" if health.error else ""
     how = health.state.value.capitalize()
     if health.state is WatchState.STALE and not state.store.revision(context):
         how = "Cannot connect"
@@ -264,7 +265,8 @@ def _full_name(scope: WatchScope) -> str:
 
 
 def _plain(text: str) -> str:
-    return text.replace("{", "{{").replace("}", "}}")
+    """Another's text, to stand in a sentence with a place in it."""
+    return without_signs(text).replace("{", "{{").replace("}", "}}")
 
 
 def _where(state: DashboardState, context: str) -> str:
@@ -272,4 +274,4 @@ def _where(state: DashboardState, context: str) -> str:
 
 
 def _said(mark: StatusGlyph, text: str) -> Line:
-    return (Span(f"{mark.value} ", style_of(mark.tone)), span(text, Tone.PLAIN))
+    return (Span(f"{mark.value} ", style_of(mark.tone)), signed(text))

@@ -243,6 +243,8 @@ class _LongLine:
 
     def _play(self, snapshot: ClusterSnapshot, now: datetime, server: ServerFacts) -> None:
         self._told = {} if server.silence else QueueForecasts().of(snapshot, server.namespace, now)
+        # The next look has the line with them.
+        self._basis, self._rests_until = None, 0.0
 
     def _done(self) -> None:
         self._is_at_work = False
