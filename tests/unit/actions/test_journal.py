@@ -204,7 +204,12 @@ async def test_one_that_is_cancelled_while_it_waits_writes_nothing(tmp_path: Pat
 
 async def test_a_disk_that_does_not_answer_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held, answers = Journal(tmp_path / "journal", lock_limit=0.0), threading.Event()
-    monkeypatch.setattr(journals, "open_own_file", lambda *_: answers.wait())
+
+    def hang(*_: object) -> int:
+        answers.wait()
+        raise OSError
+
+    monkeypatch.setattr(journals, "open_own_file", hang)
     with pytest.raises(ForetopError, match="cannot be written: the disk does not answer"):
         await held.append_in_thread(entry(1))
     answers.set()
