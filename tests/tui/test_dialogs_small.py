@@ -17,6 +17,7 @@ from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.models.kinds import SCHEDULE, VELERO_DEPLOYMENT
 from foretop_core.models.wire import ObjectRef
+from foretop_core.tables.resources.findings import key_of
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import SMALL, TINY
@@ -30,6 +31,11 @@ def targets(at: Stand, record: ActionRecord, several: bool) -> ActionTargets:
         return ActionTargets((ObjectRef(CONTEXT, SCHEDULE.name, HOME, ""),))
     if record.asked_of is AskedOf.SERVER:
         return ActionTargets((ObjectRef(CONTEXT, "Deployment", HOME, VELERO_DEPLOYMENT),))
+    if record.asked_of is AskedOf.FINDING:
+        state = at.shown.app.main_screen.state
+        assert state is not None
+        findings = state.findings[: None if several else 1]
+        return ActionTargets(tuple(map(key_of, findings)), findings=findings)
     names = {kind.name for kind in record.kinds}
     held = [pair for name in names for pair in at.session.store.items(CONTEXT, name)]
     fitting = [key for key, item in held if not record.applies(item, lambda: True)]

@@ -86,7 +86,7 @@ async def test_nothing_is_focused_on_arrival_and_every_key_of_the_frame_works() 
         await shown.press("left_square_bracket")
         await shown.press("6", "7")
         assert shown.page == "backups"
-        await shown.press("6", "q")
+        await shown.press("6", "q", "q")
         assert shown.app._exit
 
 

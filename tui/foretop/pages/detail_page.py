@@ -40,7 +40,7 @@ from foretop_core.dashboard.object_fetch import (
 )
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.models.kinds import HAVE_RESULTS, NAMESPACE
+from foretop_core.models.kinds import HAVE_RESULTS, NAMESPACE, ON_DEMAND
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGE_OF
@@ -49,6 +49,7 @@ from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import cut
 
+_ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _WITH_VOLUMES = ("volumes", "describe", "results")
 _LEAST_OF_RUNS = 5
 """So many runs are in sight, however long the text is."""
@@ -143,9 +144,11 @@ class DetailPage(Page, can_focus=True):
         self._draw()
 
     def kinds_on_demand(self) -> frozenset[str]:
-        """As on the page that shows such objects, whose pane stands here too."""
-        home = TABLE_PAGES.get(PAGE_OF.get(self.key.kind, "")) if self.key is not None else None
-        return home.kinds_on_demand if home is not None else frozenset()
+        """Its own, and those of the page that shows such objects, whose pane stands here too."""
+        if self.key is None:
+            return frozenset()
+        home = TABLE_PAGES.get(PAGE_OF.get(self.key.kind, ""))
+        return (frozenset({self.key.kind}) & _ON_DEMAND) | (home.kinds_on_demand if home is not None else frozenset())
 
     def subject(self) -> ObjectRef | None:
         return self.key

@@ -277,7 +277,7 @@ class TablePage(FilterablePage):
         """
         if self.rows is None:
             return
-        usual = _HIGH_PANE if self.screen.size.height >= HIGH else _PANE
+        usual = self._usual_pane
         total, heads = self.rows.table.total, max(0, len(self.rows.lines) - len(self.rows.table))
         free, lines = self.size.height - _HEAD - total, self._pane_lines or usual
         if not self.spec.pane_grows:
@@ -290,6 +290,10 @@ class TablePage(FilterablePage):
         height = None if is_usual else wanted
         if height != self._pane_lines:
             self._pane_lines = self._pane_box.styles.height = height
+
+    @property
+    def _usual_pane(self) -> int:
+        return _HIGH_PANE if self.screen.size.height >= HIGH else _PANE
 
     _pane_lines: int | None = None
     _pane_key: ObjectRef | None = None
@@ -395,7 +399,9 @@ class TablePage(FilterablePage):
         self.post_message(self.Altered())
 
     def do_group(self) -> None:
-        self.table.toggle_groups()
+        # Full, the table has its titles, and no line that is free.
+        lines = self.table.height if self.is_framed else self.size.height - (_HEAD - 1) - self._usual_pane
+        self.table.toggle_groups(lines)
 
     def do_fold(self) -> None:
         self.table.fold()

@@ -226,10 +226,11 @@ class Table(TableBase, can_focus=True):
         row = self._window[line] if 0 <= line < len(self._window) else None
         return row if isinstance(row, GroupHeaderRow) and row.key == self.cursor else None
 
-    def toggle_groups(self) -> None:
+    def toggle_groups(self, lines: int) -> None:
         """The cursor stays on its row; from a head it goes to the first row below.
 
-        Where not all lines are in sight the groups are folded at first: an overview, with the numbers of each.
+        Where more lines come of it than there can be in sight the groups are folded at first: an overview, with the
+        numbers of each.
         """
         if self.rows is None:
             return
@@ -237,7 +238,7 @@ class Table(TableBase, can_focus=True):
             self.cursor = next(iter(self.rows.groups.members(self.cursor)), None)
         self.rows.toggle_groups()
         groups = self.rows.groups
-        if groups is not None and len(groups) > self.height:
+        if groups is not None and len(groups) > lines:
             groups.fold_all()
             self.cursor = None if self.cursor is None else head_key(group_of(self.cursor))
         self.rearranged()
