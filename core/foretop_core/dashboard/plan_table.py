@@ -364,7 +364,7 @@ def _unpause_sentence(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]]) -> tup
     rest_of_idle = sum(forecast.skips for forecast in idle) - moved
     notes = (
         f"nothing to skip{f' of {rest_of_idle}' if moved else ''}" if rest_of_idle else "",
-        f"{moved} {'begins its' if moved == 1 else 'begin their'} delay anew" if moved else "",
+        f"{moved} {'starts its' if moved == 1 else 'start their'} delay again" if moved else "",
     )
     also = f" ({', '.join(filter(None, notes))})" if any(notes) else ""
     parts = [

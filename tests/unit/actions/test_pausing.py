@@ -99,7 +99,7 @@ def test_the_sentence_counts_what_was_missed_and_names_the_next_run() -> None:
     ("cron", "told"),
     [
         ("0 * * * *", "no backup now, none is due, so nothing to skip now; next run 03:00:00Z"),
-        ("@every 2h", "no backup now, none is due, and the skip begins its delay anew; next run 04:41:07Z"),
+        ("@every 2h", "no backup now, none is due, and the skip starts its delay again; next run 04:41:07Z"),
     ],
 )
 def test_a_skip_that_was_asked_for_is_written_where_nothing_is_due_too(cron: str, told: str) -> None:

@@ -316,5 +316,5 @@ def test_the_numbers_of_unpausing_add_up_to_the_fields_that_are_set() -> None:
     assert sum("skipImmediately" in step.write.body["spec"] for step in plan.steps) == 4
     told = table_of(snapshot, choice=Choice.SKIP).text
     assert told == (
-        "No backup is created now; 1 skips what is due; 3 not due (nothing to skip of 2, 1 begins its delay anew)."
+        "No backup is created now; 1 skips what is due; 3 not due (nothing to skip of 2, 1 starts its delay again)."
     )

@@ -60,7 +60,7 @@ class UnpauseForecast(msgspec.Struct, frozen=True):
     refusal: str = ""
     """Why Velero refuses every backup that it makes; "" where it does not."""
     moves: bool = False
-    """Nothing is due, and the skip moves the next run all the same: a constant delay begins anew with it."""
+    """Nothing is due, and the skip moves the next run all the same: a constant delay starts again with it."""
 
 
 def pause(
@@ -183,7 +183,7 @@ def _goes_on(backup: Backup, schedule: Schedule) -> bool:
 
 def _unpause_sentence(skips: bool, owed: Text, held: Backup | None, then: Text, *, moves: bool) -> Text:
     if not owed:
-        skipped = ", and the skip begins its delay anew" if moves else ", so nothing to skip now" if skips else ""
+        skipped = ", and the skip starts its delay again" if moves else ", so nothing to skip now" if skips else ""
         return sentence(f"no backup now, none is due{skipped}; ", then)
     if skips:
         return sentence("no backup now, skips the run ", owed, "; ", then)
