@@ -9,6 +9,8 @@ _SIGNS = {
     "slash": "/",
     "colon": ":",
     "question_mark": "?",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
     "space": " ",
     "minus": "-",
     "asterisk": "*",

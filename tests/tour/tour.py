@@ -120,6 +120,7 @@ _FAILED_NAB = _filtered("3", "Partially")
 _PAUSED = _filtered("2", "cass")
 _HELD = _filtered("2", "quart")
 _NAB = _filtered("3", "140931")
+_PRIMED = _filtered("1", "friday")
 _REQUEST = ("colon", *typed("storage"), "enter", *_filtered("home", "request"))
 
 
@@ -368,6 +369,8 @@ _OF_OTHERS = (
         extra=(_DOWN, _END),
     ),
     _row("a storage request", _REQUEST, _on("storagelocationrequest")),
+    _row("a primed job", _PRIMED, _on("friday-close")),
+    _dialog("set the warm-up schedule", _PRIMED, "P"),
     _dialog("acknowledge", ("1", "home"), "h", without=frozenset({"copy"})),
     _dialog("decide about a storage request", _REQUEST, "a"),
     _dialog("decide, on the knob that cancels", _REQUEST, "a", "tab"),
