@@ -224,7 +224,7 @@ def test_snapshots_of_volumes_that_no_claim_of_it_leads_to_prove_nothing() -> No
     objects = [one for one in _COVERED if one is not CLAIMS_READ]
     found = facts(*objects, _DATA, _LOGS, _MOVED_ELSEWHERE, replace(made, status=native))
     assert (found.word, found.volumes.count_text) == ("not known", "?/2")
-    assert found.why.endswith("perhaps of volumes of other namespaces: its volume info tells of which")
+    assert found.why.endswith("perhaps of volumes of other namespaces: its volume info tells which")
 
 
 def _volume(name: str, **source: Any) -> Resource:
@@ -282,6 +282,12 @@ def test_a_claim_without_a_volume_or_newer_than_the_copy_is_no_gap() -> None:
     found = facts(*_COVERED, _DATA, pending, newer, copy("one", "team"), _moved(PodVolumeBackup, "data"))
     assert (found.word, found.volumes.count_text, found.volumes.newer) == ("protected", "1/1", ("fresh",))
     assert found.volumes.size == 2_000
+
+
+def test_where_all_volumes_are_newer_than_the_copy_none_of_their_data_is_in_it() -> None:
+    newer = claim("team", "fresh", creationTimestamp=wire(NOW))
+    found = facts(*_COVERED, newer, copy("one", "team"))
+    assert (found.word, found.volumes.newer) == ("manifests only", ("fresh",))
 
 
 def test_what_a_resource_policy_decides_is_not_known() -> None:

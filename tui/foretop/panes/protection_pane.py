@@ -131,6 +131,9 @@ def _volume_lines(facts: NamespaceFacts) -> list[Paragraph]:
     """Which of its volumes the newest copy has, those first that it lacks."""
     volumes = facts.volumes
     if not volumes.expected:
+        if volumes.newer:
+            text = f"none in the newest copy, {len(volumes.newer)} newer than it"
+            return [paragraph(text, Tone.WARN, label="Volumes")]
         return [paragraph(f"not known: {volumes.unknown}", Tone.DIM, label="Volumes")] if volumes.unknown else []
     counted = sum(one.is_by_count for one in volumes.taken)
     by_count = f" ({counted} by the number of snapshots)" if counted else ""

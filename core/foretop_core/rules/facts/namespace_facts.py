@@ -188,8 +188,8 @@ class ProtectionJudge:
         if row.coverage.extent is not Extent.ALL:
             return _unproven(row.coverage)
         volumes = copied_volumes(self.snapshot, row)
-        if volumes.left_out:
-            some = volumes.taken or volumes.open
+        some = volumes.taken or volumes.open
+        if volumes.left_out or (volumes.newer and not some):
             return ProtectionState.VOLUMES_MISSING if some else ProtectionState.MANIFESTS_ONLY
         if row.is_covered and row.is_paused:
             return ProtectionState.PAUSED

@@ -242,10 +242,10 @@ def _why_open(count: SnapshotCount, *, has_movements: bool) -> str:
     snapshots = humanize.count(count.attempted, "snapshot")
     made = "" if count.completed == count.attempted else f", {count.attempted - count.completed} failed"
     if count.has_others:
-        return f"it has {snapshots}{made}, perhaps of volumes of other namespaces: its volume info tells of which"
+        return f"it has {snapshots}{made}, perhaps of volumes of other namespaces: its volume info tells which"
     if (volumes := count.open()) is None:
         return f"it has {snapshots}{made}, and not all claims of its namespaces were read"
-    return f"it has {snapshots}{made} for {humanize.count(volumes, 'volume')}: its volume info tells of which"
+    return f"it has {snapshots}{made} for {humanize.count(volumes, 'volume')}: its volume info tells which"
 
 
 def _is_newer(claim: PersistentVolumeClaim, started: datetime | None) -> bool:
