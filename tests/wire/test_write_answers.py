@@ -274,12 +274,15 @@ async def cut_and_made_later(tally: Tally, request: web.BaseRequest, box: Answer
     return hang_up(request)
 
 
-async def truncated(tally: Tally, request: web.BaseRequest, box: Answer) -> web.StreamResponse:
-    made = json.dumps(await tally.make(request, box)).encode()
-    response = web.StreamResponse(headers={"Content-Length": str(len(made)), "Content-Type": "application/json"})
-    await response.prepare(request)
-    await response.write(made[: len(made) // 2])
-    return hang_up(request)
+def truncated(*, applied: bool) -> Way:
+    async def way(tally: Tally, request: web.BaseRequest, box: Answer) -> web.StreamResponse:
+        made = json.dumps(await tally.make(request, box)).encode() if applied else await request.read()
+        response = web.StreamResponse(headers={"Content-Length": str(len(made)), "Content-Type": "application/json"})
+        await response.prepare(request)
+        await response.write(made[: len(made) // 2])
+        return hang_up(request)
+
+    return way
 
 
 async def honest(tally: Tally, request: web.BaseRequest, box: Answer) -> web.Response:
@@ -325,21 +328,24 @@ ANSWERS: dict[str, Way] = {
     "cut before": cut_before,
     "cut after": cut_after,
     "made after the cut": cut_and_made_later,
-    "cut inside the answer": truncated,
+    "cut inside the answer": truncated(applied=True),
+    "cut inside the answer, not made": truncated(applied=False),
 }
 SUCCESSES = frozenset(
     {
         *("login page", "nothing", "no content", "202 without a body", "202 that is made later", "201 of a login page"),
         *("null", "a list", "bad UTF-8", "nested without end", "Status Failure with 200", "another name", "500"),
         *("Status Success of something else", "another namespace", "another kind", "another uid", "no uid"),
+        "cut inside the answer, not made",
     }
 )
-"""Answers 2xx that are not the object; nothing was made."""
+"""Answers 2xx that are not the object, or not all of it; nothing was made."""
 _EACH_TIME = (
     *("login page", "202 without a body", "202 that is made later"),
     *("honest", "login page after the write", "redirect that keeps the method", "redirect after the write", "null"),
     *("Status Success of something else", "another name", "another uid", "500", "504 after the write"),
     *("404 page of a proxy after the write", "cut before", "cut after", "made after the cut", "cut inside the answer"),
+    "cut inside the answer, not made",
 )
 """One of each sort; all of them run in the sweeps."""
 

@@ -31,7 +31,7 @@ from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, WritePermit
-from foretop_core.kube.connection.connection_errors import ApiError, NotConnected, Unreachable
+from foretop_core.kube.connection.connection_errors import ApiError, BrokenOff, NotConnected, Unreachable
 from foretop_core.logs import logger
 from foretop_core.models import Resource, decode
 from foretop_core.models.kinds import kind_of_ref
@@ -396,10 +396,10 @@ def _known(result: Result) -> asyncio.Future[Result]:
 
 
 def _is_success(problem: ForetopError) -> bool:
-    """True of an answer 2xx that is not the object: a login page, no body, an acceptance."""
+    """True of an answer 2xx that is not the object: a login page, no body, an acceptance, a part of it."""
     if isinstance(problem, ApiError):
         return problem.status < 300
-    return isinstance(problem, Unreadable) and not isinstance(problem, ChangeNotShown)
+    return isinstance(problem, BrokenOff | Unreadable) and not isinstance(problem, ChangeNotShown)
 
 
 def _is_conflict(problem: ApiError) -> bool:

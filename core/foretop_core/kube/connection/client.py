@@ -23,6 +23,7 @@ from foretop_core.kube.connection.cluster_protection import ClusterProtection
 from foretop_core.kube.connection.config import ContextConfig
 from foretop_core.kube.connection.connection_errors import (
     ApiError,
+    BrokenOff,
     Unauthenticated,
     Unreachable,
     WatchIdleTimeout,
@@ -248,13 +249,16 @@ class ApiClient:
 
     async def _whole(self, request: _Request, limit: float) -> Response:
         silence = self.config.request_timeout or limit
+        began = False
         async with self._requests:
             try:
                 async with asyncio.timeout(silence * _WHOLE_WITHIN), self._open(request, silence) as response:
+                    began = True
                     content = await self._read(response)
                     return Response(response.status, response.headers, content)
-            except TimeoutError as problem:
-                raise self._explained(problem) from None
+            except (TimeoutError, Unreachable) as problem:
+                told = problem if isinstance(problem, Unreachable) else self._explained(problem)
+                raise BrokenOff(told.what, told.why, told.hint) if began else told from None
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str], idle: float) -> AsyncIterator[AsyncIterator[bytes]]:

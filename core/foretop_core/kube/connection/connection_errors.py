@@ -21,6 +21,10 @@ class WatchIdleTimeout(Unreachable):
     """A stream that was open said nothing for too long; it may be quiet, or dead."""
 
 
+class BrokenOff(Unreachable):
+    """An answer 2xx began, and its body did not come to its end."""
+
+
 class NotConnected(Unreachable):
     """No connection came about, so nothing was sent; with any other Unreachable a request may have arrived."""
 
