@@ -95,6 +95,23 @@ def test_too_few_runs_make_a_guess_that_is_reported() -> None:
     assert (found["next"].expected_start, found["next"].note) == (at(40.5), "")
 
 
+def test_a_run_longer_than_the_few_that_are_known_has_no_end() -> None:
+    """Of its schedule one run of a minute is known: a third of what it took so far is no evidence of when it ends."""
+    runs = [
+        *past("weekly", 1),
+        *past("other", 1, 1, 1, 1),
+        backup("now", "InProgress", started=-20, schedule="weekly"),
+        backup("next", "Queued", place=1, schedule="other"),
+    ]
+    found = expect(runs)
+    assert (found["now"].expected_end, found["now"].note) == (
+        None,
+        "too few earlier runs of schedule weekly: 1, needs 3",
+    )
+    assert found["next"].is_guess
+    assert found["next"].note == "the end of now is not known: too few earlier runs of schedule weekly: 1, needs 3"
+
+
 def test_nothing_is_guessed_where_no_run_of_the_server_tells() -> None:
     runs = [
         *past("other", 1, 1),

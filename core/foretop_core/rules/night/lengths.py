@@ -119,6 +119,10 @@ class Lengths(msgspec.Struct, frozen=True, dict=True):
         longer = sum(length > elapsed for length in self.seconds[: REMEMBERED // 2])
         return self.source is Source.OWN and len(self.seconds) >= FEWEST_RUNS and longer >= _FEWEST_LONGER
 
+    def is_outlived(self, elapsed: float) -> bool:
+        """True if a run has gone on for longer than all of the few that are known: they do not tell when it ends."""
+        return 0 < len(self.seconds) < FEWEST_RUNS and elapsed >= max(self.seconds)
+
     def why_a_guess(self, owner: Owner, elapsed: float = 0.0) -> str:
         """Why the length of a run that has gone on for so long is a guess, or not known; "" where it is told."""
         if self.tells(elapsed):

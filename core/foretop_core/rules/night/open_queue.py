@@ -54,7 +54,9 @@ def at_work_forecasts(model: ServerModel, draws: int | None = None) -> dict[str,
         if one.is_finalizing:
             found[one.run.name] = RunForecast(unknown="it is finishing")
             continue
-        end = range_over(now, drawing.ends(one, count), one.left(now, None), is_exact=True)
+        # Its slot is played as if it ended soon, since it may; of itself nothing is told that was not seen.
+        has_end = not one.has_outlived(now)
+        end = range_over(now, drawing.ends(one, count), one.left(now, None), is_exact=True) if has_end else None
         why = one.why_a_guess(now)
         if end is None:
             found[one.run.name] = RunForecast(None, None, one.own_runs, unknown=one.volumes.reason or why)
@@ -72,10 +74,12 @@ def waiting_forecasts(model: ServerModel, draws: int | None = None) -> dict[str,
     count = _draws_for(model) if draws is None else draws
     likely = play(model.state, drawing.likely(), only_open=True).waiting
     courses = [play(model.state, drawing.next(), only_open=True).waiting for _ in range(count)]
+    outlived = next((one for one in model.running if one.has_outlived(now)), None)
+    doubt = f"the end of {outlived.run.name} is not known: {outlived.why_a_guess(now)}" if outlived else ""
     found: dict[str, RunForecast] = {}
     for place, one in enumerate(model.waiting):
         played = [course[place] for course in courses]
-        refused, why = likely[place].is_refused, one.why_a_guess(now)
+        refused, why = likely[place].is_refused, one.why_a_guess(now) or doubt
         start = range_over(now, [run.start for run in played], likely[place].start)
         end = None if refused else range_over(now, [run.end for run in played], likely[place].end)
         is_endless = end is None and not refused

@@ -83,6 +83,12 @@ class OpenBackup(msgspec.Struct, frozen=True):
         """The number of its owner's runs that tell how long it takes."""
         return len(self.lengths.seconds) if self.lengths.source is Source.OWN else 0
 
+    def has_outlived(self, now: datetime) -> bool:
+        """True if it is longer than the few runs that are known, and neither items nor volumes tell of it."""
+        elapsed = self.elapsed(now)
+        is_told = self.volumes.end is not None or by_items(self.run, elapsed) is not None
+        return not is_told and self.lengths.is_outlived(elapsed)
+
     def left(self, now: datetime, random: Random | None) -> float:
         """The seconds until it ends, were it at work; endless where nothing tells."""
         return self.lefts(now, random, 1)[0]
