@@ -361,6 +361,7 @@ def _unpause_sentence(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]]) -> tup
     held = len(due) - now - refused - skipped
     idle = [effect.forecast for effect in effects if effect.due_since is None]
     moved = sum(forecast.moves for forecast in idle)
+    later = sum(effect.forecast.skips_later for effect in effects)
     rest_of_idle = sum(forecast.skips for forecast in idle) - moved
     notes = (
         f"nothing to skip{f' of {rest_of_idle}' if moved else ''}" if rest_of_idle else "",
@@ -372,6 +373,7 @@ def _unpause_sentence(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]]) -> tup
         f"{held} {'follows' if held == 1 else 'follow'} a running backup" if held > 0 else "",
         f"{refused} {'is' if refused == 1 else 'are'} refused" if refused else "",
         f"{len(idle)} not due{also}" if idle else "",
+        f"{later} {'skips its' if later == 1 else 'skip their'} next run too if it falls due first" if later else "",
     ]
     first = (
         f"{humanize.count(now, 'backup')} {'is' if now == 1 else 'are'} created now"

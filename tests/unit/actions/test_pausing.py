@@ -52,11 +52,11 @@ def merged(item: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-def what_velero_does(item: Schedule, server_default: bool) -> tuple[bool, bool]:
+def what_velero_does(item: Schedule, server_default: bool, now: datetime = NOW) -> tuple[bool, bool]:
     """Whether Velero's controller makes a backup at once, and whether it sets lastSkipped."""
     made, skipped = False, False
     for _ in range(4):
-        answer = reconcile_schedule(item, (), NOW, Dialect.NETRESEARCH, server_default)
+        answer = reconcile_schedule(item, (), now, Dialect.NETRESEARCH, server_default)
         for write in answer.writes:
             made |= isinstance(write, Create)
             if isinstance(write, Patch):
@@ -107,6 +107,30 @@ def test_a_skip_that_was_asked_for_is_written_where_nothing_is_due_too(cron: str
     (step,) = plan_unpause(snapshot_of(paused), [paused], Choice.SKIP, NOW).steps
     assert step.write.body["spec"] == {"paused": False, "skipImmediately": True}
     assert step.forecast.startswith(told)
+
+
+IN_A_MOMENT = "if this is sent after 02:42:00Z, that run "
+
+
+@pytest.mark.parametrize("last", ["01:42:03", "00:42:03"])
+@pytest.mark.parametrize("choice", list(Choice))
+def test_a_plan_says_what_becomes_of_a_run_that_falls_due_before_it_is_sent(last: str, choice: Choice) -> None:
+    """As Velero does when it gets the write at 02:42:05, and not at 02:41:07, where the plan is of."""
+    paused = schedule(cron="42 * * * *", last=last, paused=True, skip=False)
+    (step,) = plan_unpause(snapshot_of(paused), [paused], choice, NOW).steps
+    after = from_builtins(Schedule, merged(to_builtins(paused), step.write.body))
+    was_made, _ = what_velero_does(after, server_default=False)
+    made, skipped = what_velero_does(after, False, NOW + timedelta(seconds=58))
+    fate = "is skipped too" if skipped else "gets no backup of its own" if was_made else "starts at once"
+    assert made is not skipped
+    assert f"; {IN_A_MOMENT}{fate}" in step.forecast
+
+
+@pytest.mark.parametrize(("cron", "last"), [("44 * * * *", "01:44:03"), ("@every 1h", "00:00:03")])
+def test_a_run_that_is_not_near_is_not_spoken_of_twice(cron: str, last: str) -> None:
+    paused = schedule(cron=cron, last=last, paused=True)
+    (step,) = plan_unpause(snapshot_of(paused), [paused], Choice.SKIP, NOW).steps
+    assert "if this is sent" not in step.forecast
 
 
 def test_an_unknown_server_default_is_reported_as_uncertain() -> None:

@@ -316,5 +316,13 @@ def test_the_numbers_of_unpausing_add_up_to_the_fields_that_are_set() -> None:
     assert sum("skipImmediately" in step.write.body["spec"] for step in plan.steps) == 4
     told = table_of(snapshot, choice=Choice.SKIP).text
     assert told == (
-        "No backup is created now; 1 skips what is due; 3 not due (nothing to skip of 2, 1 starts its delay again)."
+        "No backup is created now; 1 skips what is due; 3 not due (nothing to skip of 2, 1 starts its delay again); "
+        "1 skips its next run too if it falls due first."
     )
+
+
+def test_a_plan_of_several_counts_those_that_skip_a_run_which_falls_due_first() -> None:
+    near = [schedule(name, "42 * * * *", last="00:42:03", paused=True) for name in ("one", "two")]
+    far = schedule("far", "0 * * * *", last="00:00:03", paused=True)
+    told = table_of(snapshot_of(*near, far), choice=Choice.SKIP).text
+    assert told == "No backup is created now; 3 skip what is due; 2 skip their next run too if it falls due first."

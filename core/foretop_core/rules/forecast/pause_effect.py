@@ -27,6 +27,8 @@ from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.sentences import Text, join_sentences, sentence, without_full_stop
 
 _MINUTE = timedelta(minutes=1)
+SOON = timedelta(minutes=2)
+"""A run that falls due within this time may do so while somebody still reads the plan."""
 
 
 class Choice(StrEnum):
@@ -61,6 +63,8 @@ class UnpauseForecast(msgspec.Struct, frozen=True):
     """Why Velero refuses every backup that it makes; "" where it does not."""
     moves: bool = False
     """Nothing is due, and the skip moves the next run all the same: a constant delay starts again with it."""
+    skips_later: bool = False
+    """The next run falls due in a moment, and is skipped too if Velero gets the write only then."""
 
 
 def pause(
@@ -150,6 +154,12 @@ def unpause(
     owed = sentence("due since ", since, lately) if due else ""
     moves = skips and not due and parsed.every is not None
     text = _unpause_sentence(skips, owed, backup, then, moves=moves)
+    is_soon = following is not None and now < following <= now + SOON and not waiting_due and not silence
+    # A constant delay starts again with a skip and with a backup: the run after that is never a moment away.
+    if is_soon and following is not None and (parsed.every is None or not (skips or at_once)):
+        fate = "is skipped too" if skips else "gets no backup of its own" if at_once else "starts at once"
+        text = sentence(text, "; if this is sent after ", following, f", that run {fate}")
+    skips_later = is_soon and skips and parsed.every is None
     if not predictable:
         text = sentence(text, ", if the server still has its default (choose skip or do not skip to be sure)")
     if creates and beat is not None:
@@ -159,7 +169,19 @@ def unpause(
     if refusal:
         text = sentence(text, f"; Velero refuses its backups while {refusal}")
     return UnpauseForecast(
-        choice, at_once, skips, following, starts, missed, predictable, text, silence, creates, refusal, moves
+        choice,
+        at_once,
+        skips,
+        following,
+        starts,
+        missed,
+        predictable,
+        text,
+        silence,
+        creates,
+        refusal,
+        moves,
+        skips_later,
     )
 
 
