@@ -181,22 +181,26 @@ async def test_the_dialog_keeps_its_place_whichever_way_is_chosen(
         assert len(set(places)) == 1, places
 
 
-async def test_where_nothing_is_due_nothing_is_written_to_skip_it(
+async def test_where_nothing_is_due_only_a_choice_that_is_taken_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("maintenance", tmp_path, monkeypatch) as at:
         await at.go("2", at.key(SCHEDULE, "audit-weekly"))
         await at.shown.press("u")
         await at.see(
-            "Nothing is due, so there is nothing to skip.",
+            "○ Skip what is due",
+            "● Do not skip, as set",
+            "Nothing is due, so there is nothing to skip now.",
             "Then no backup now, none is due",
             "Writes spec.paused true → false",
         )
-        assert "Do not skip" not in at.shown.text
-        assert at.dialog.go.has_focus
+        assert "spec.skipImmediately" not in at.shown.text
+        await at.shown.press("up")
+        await at.see("● Skip what is due", "spec.skipImmediately absent → true", "none is due, so nothing to skip now")
         await at.send()
         await at.shown.until(lambda: schedule(at, "audit-weekly")["paused"] is False)
         assert len(at.writes) == 1
+        await at.shown.until(lambda: "lastSkipped" in at.object("Schedule", "audit-weekly")["status"])
 
 
 @pytest.mark.sweep

@@ -68,23 +68,19 @@ class UnpauseDialog(ActionDialog):
 
     @property
     def choice(self) -> Choice:
-        choices = self.query_one(RadioList)
-        return self._choices[choices.at] if choices.display else Choice.LEAVE
+        return self._choices[self.query_one(RadioList).at]
 
     def planner(self) -> Planner:
         return _unpausing(self.choice)
 
     def make_plan(self) -> TrackedPlan:
-        """Skipping is offered where something is due; where nothing is, all choices come to the same."""
-        choices = self.query_one(RadioList)
-        due = any(facts.may_be_due for facts in self._paused())
-        choices.offer(0)
-        had_focus = choices.has_focus
-        choices.display = due
-        self.show_fields(due)
-        if had_focus and not due:
-            self.start()
+        """Offers to skip where something is due, and else to leave the setting: what a person has chosen stays."""
+        self.query_one(RadioList).offer(0 if self._is_due else self._choices.index(Choice.LEAVE))
         return super().make_plan()
+
+    @property
+    def _is_due(self) -> bool:
+        return any(facts.may_be_due for facts in self._paused())
 
     @property
     def title_line(self) -> str:
@@ -101,24 +97,23 @@ class UnpauseDialog(ActionDialog):
         return paused_sentence(paused[0])
 
     def more(self) -> list[Paragraph]:
-        """Draws the choices of one on a time axis; tells who opened the window, and where nothing is to be chosen."""
+        """Draws the choices of one on a time axis; tells who opened the window, and where there is nothing to skip."""
         paused = self._paused()
         paragraphs = []
-        if len(self.keys) == len(paused) == 1 and self.app.size.width >= WIDE and self.query_one(RadioList).display:
+        if len(self.keys) == len(paused) == 1 and self.app.size.width >= WIDE:
             drawn = choice_axis(paused[0], self.service.queue_line, self._choices, self._labels(paused), self.cells)
             paragraphs += [*map(plan_text.sentence, drawn), *([paragraph("")] if drawn else [])]
         if paused and paused[0].pause is not None and self.targets.window:
             paragraphs.append(paragraph(render(pause_note(paused[0].pause), paused[0].now), label="Window"))
-        if len(paused) == 1 and not self.query_one(RadioList).display:
-            paragraphs.append(paragraph("Nothing is due, so there is nothing to skip."))
+        if paused and not self._is_due:
+            paragraphs.append(paragraph("Nothing is due, so there is nothing to skip now."))
         if len(paused) > 1:
             oldest = age_after_skip(paused, self.choice)
             paragraphs += [paragraph(render(text, paused[0].now), label="Copies") for text in oldest]
         return paragraphs + [paragraph(note, label="Note") for note in default_note(paused, self.choice)]
 
     def alternative_plans(self) -> list[Plan]:
-        single = len(self.keys) == 1 and self.query_one(RadioList).display
-        others = (choice for choice in self._choices if choice is not self.choice) if single else ()
+        others = (choice for choice in self._choices if choice is not self.choice) if len(self.keys) == 1 else ()
         return [self.service.plan(self.record, _unpausing(choice), self.keys).plan for choice in others]
 
     def update_choices(self) -> None:
