@@ -228,10 +228,18 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
             row = snapshot.protection.row(item.namespace)
             good = [began(row.copies.newest)] if row is not None and row.copies.newest is not None else []
         else:
-            others = (snapshot.velero_restore(one) for one in snapshot.nars if one.namespace == item.namespace)
-            done = (one.status.start_timestamp for one in others if one is not None and one.phase == "Completed")
-            good = [at for at in done if at is not None]
-        return max((at for at in good if at > began_at), default=None)
+            others = (
+                snapshot.velero_restore(restore_name)
+                for restore_name in snapshot.nars
+                if restore_name.namespace == item.namespace
+            )
+            done = (
+                restore_name.status.start_timestamp
+                for restore_name in others
+                if restore_name is not None and restore_name.phase == "Completed"
+            )
+            good = [ended for ended in done if ended is not None]
+        return max((ended for ended in good if ended > began_at), default=None)
 
     @cached_property
     def path(self) -> Path:
@@ -330,8 +338,8 @@ def _explain_making(
         needed = who_must_act(snapshot, obj)
         refused = f"The controller refuses it: {_said(accepted)}."
         # What is missing comes first where that is known: the controller's words name the lack of it by a long id.
-        said = (needed.waits, refused) if needed.request is not None else (refused, needed.waits)
-        return needed.next, sentence(said[0], " ", said[1])
+        reasons = (needed.waits, refused) if needed.request is not None else (refused, needed.waits)
+        return needed.next, sentence(reasons[0], " ", reasons[1])
     if not is_true(obj.condition("Queued")):
         step = "validate its spec" if accepted is None else f"create the Velero {noun}"
         return f"the controller must {step}", f"The controller must {step} next. If this lasts, the controller is down."

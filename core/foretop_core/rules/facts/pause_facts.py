@@ -154,14 +154,14 @@ def count_unpause(schedules: Iterable[ScheduleFacts], choice: Choice) -> Unpause
 
 def skipped_ages(schedules: Iterable[ScheduleFacts], choice: Choice) -> list[tuple[Schedule, timedelta]]:
     """Ages of the newest good backups at the next run, for schedules whose due run the choice skips."""
-    found = []
+    ages = []
     for facts in schedules:
         forecast, good = facts.unpausing(choice), facts.newest_good
         if not forecast.skips or forecast.next_run is None or good is None or good.started is None:
             continue
         if facts.may_be_due:
-            found.append((facts.schedule, forecast.next_run - good.started))
-    return found
+            ages.append((facts.schedule, forecast.next_run - good.started))
+    return ages
 
 
 A_DAY = timedelta(days=1)

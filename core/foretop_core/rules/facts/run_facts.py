@@ -148,8 +148,8 @@ class RunFacts(msgspec.Struct, frozen=True):
     @property
     def expected_end(self) -> datetime | None:
         """None in every state in which nobody can tell."""
-        told = (RunState.RUNS, RunState.WAITS, RunState.WAITS_FOR_VOLUME)
-        return self.item.expected_end if self.item is not None and self.state in told else None
+        has_end = (RunState.RUNS, RunState.WAITS, RunState.WAITS_FOR_VOLUME)
+        return self.item.expected_end if self.item is not None and self.state in has_end else None
 
     @property
     def not_before(self) -> datetime | None:
@@ -161,8 +161,8 @@ class RunFacts(msgspec.Struct, frozen=True):
     @property
     def stands_still(self) -> bool:
         """True if it was at work, and neither Velero nor its storage gets on with it."""
-        held = (RunState.SERVER_SILENT, RunState.STORAGE_HANGS, RunState.STALLED)
-        return self.state in held and self.run.phase not in phases.WAITING
+        standing = (RunState.SERVER_SILENT, RunState.STORAGE_HANGS, RunState.STALLED)
+        return self.state in standing and self.run.phase not in phases.WAITING
 
     @property
     def is_left_alone(self) -> bool:
@@ -192,15 +192,15 @@ class QueueLine(msgspec.Struct, frozen=True, dict=True):
 
     def waiting_place(self, run: Run) -> int:
         """Its place among those that wait; 0 for any other, and where a silent server has never seen it."""
-        found = self.item(run)
-        if found is None or not found.waits or (self.server.silent_for is not None and not _was_picked_up(run)):
+        item = self.item(run)
+        if item is None or not item.waits or (self.server.silent_for is not None and not _was_picked_up(run)):
             return 0
-        return found.place - self.running[type(run)]
+        return item.place - self.running[type(run)]
 
     def ahead(self, run: Run) -> int:
         """How many of its kind have or want a slot before it."""
-        found = self.item(run)
-        return 0 if found is None else self._ahead[type(run)][found.place - 1]
+        item = self.item(run)
+        return 0 if item is None else self._ahead[type(run)][item.place - 1]
 
     @cached_property
     def last_end(self) -> datetime | None:
@@ -245,7 +245,7 @@ def queue_line(
         foreseen = QueueForecasts().of(snapshot, namespace, now, planned=planned) if forecasts is None else forecasts
 
     def told(kind: type[Run]) -> dict[str, RunForecast]:
-        return {name: found for (of, name), found in foreseen.items() if of is kind}
+        return {name: forecast for (of, name), forecast in foreseen.items() if of is kind}
 
     def volumes(run: Run) -> VolumesEnd:
         return volumes_end(snapshot.movements_of(run), snapshot.on_node, now)
@@ -282,8 +282,8 @@ def run_facts(
     """The facts of a run in the line of its server; it is stalled after `nothing_moved` without progress."""
     item, data = line.item(run), data_progress(snapshot.movements_of(run))
     if line.is_older and not has_ended(run) and (item is None or item.phase != run.phase):
-        told = "Its place in the queue is not known yet."
-        return RunFacts(run, RunState.NOT_KNOWN, line.server, data=data, told=told)
+        words = "Its place in the queue is not known yet."
+        return RunFacts(run, RunState.NOT_KNOWN, line.server, data=data, told=words)
     if item is None:
         return RunFacts(run, RunState.ENDED, line.server, data=data)
     item = msgspec.structs.replace(item, run=run)
@@ -331,14 +331,14 @@ def data_progress(movements: Iterable[DataMovement]) -> DataProgress:
     volumes = tuple(movements)
     if not volumes:
         return DataProgress()
-    under_way = [one for one in volumes if one.status.completion_timestamp is None]
+    under_way = [volume for volume in volumes if volume.status.completion_timestamp is None]
     return DataProgress(
         volumes=len(volumes),
         moved=len(volumes) - len(under_way),
-        done=sum(one.status.progress.bytes_done for one in volumes),
-        total=sum(one.status.progress.total_bytes for one in volumes),
-        unknown=sum(not one.status.progress.total_bytes for one in under_way),
-        moving=sum(one.phase == "InProgress" for one in under_way),
+        done=sum(volume.status.progress.bytes_done for volume in volumes),
+        total=sum(volume.status.progress.total_bytes for volume in volumes),
+        unknown=sum(not volume.status.progress.total_bytes for volume in under_way),
+        moving=sum(volume.phase == "InProgress" for volume in under_way),
     )
 
 
@@ -348,16 +348,16 @@ def _judge(
     """A start or an end is told only where nothing speaks against it."""
     run = item.run
     if server.silent_for is not None:
-        said = _unknown(item)
+        words = _unknown(item)
         if run.phase == "InProgress":
-            said = sentence(said, " " if said else "", f"{humanize.capitalized(server.fate_of_running())}.")
+            words = sentence(words, " " if words else "", f"{humanize.capitalized(server.fate_of_running())}.")
         if server.state is not ServerState.STORAGE_HANGS:
-            told = RunFacts(run, RunState.SERVER_SILENT, server, told=said, held_for=server.silent_for)
+            held_up = RunFacts(run, RunState.SERVER_SILENT, server, told=words, held_for=server.silent_for)
         else:
             # A run that was created meanwhile has not been held up for longer than it exists.
-            held = min(server.silent_for, now - run.created) if run.created is not None else server.silent_for
-            told = RunFacts(run, RunState.STORAGE_HANGS, server, told=said, held_for=held)
-        return msgspec.structs.replace(told, waits_for=server.awaited)
+            silent_for = min(server.silent_for, now - run.created) if run.created is not None else server.silent_for
+            held_up = RunFacts(run, RunState.STORAGE_HANGS, server, told=words, held_for=silent_for)
+        return msgspec.structs.replace(held_up, waits_for=server.awaited)
     if snapshot.is_loading:
         return RunFacts(
             run, RunState.NOT_KNOWN, server, told=f"Its start and end are {NOT_KNOWN_YET}: lists are loading."
@@ -368,20 +368,20 @@ def _judge(
         return _waits_for_volume(item, now, server)
     if (standing := _stands_for(snapshot, run, now, nothing_moved)) is not None:
         least = "" if was_seen_moving(snapshot, run) else "at least "
-        said = sentence(f"Stalled: neither items nor bytes have changed for {least}", standing, ", no estimated end.")
-        return RunFacts(run, RunState.STALLED, server, told=said, held_for=standing)
+        words = sentence(f"Stalled: neither items nor bytes have changed for {least}", standing, ", no estimated end.")
+        return RunFacts(run, RunState.STALLED, server, told=words, held_for=standing)
     return _running(item, server)
 
 
 def _waiting(item: QueueItem, now: datetime, server: ServerFacts) -> RunFacts:
-    at = item.expected_start
+    start = item.expected_start
     waits_for = _hold(item.hold) if item.hold is not None else ""
     if item.refusal:
-        when = sentence(" ", about(at, now)) if at else ""
-        told = sentence("Velero refuses it when it is its turn", when, f", while {item.refusal}.")
-        return RunFacts(item.run, RunState.REFUSED, server, told=told, waits_for=waits_for)
-    said = _unknown(item) if at is None else sentence("Expected to start ", about(at, now), _by(item), ".")
-    return RunFacts(item.run, RunState.WAITS, server, told=said, waits_for=waits_for)
+        when = sentence(" ", about(start, now)) if start else ""
+        refusal = sentence("Velero refuses it when it is its turn", when, f", while {item.refusal}.")
+        return RunFacts(item.run, RunState.REFUSED, server, told=refusal, waits_for=waits_for)
+    expectation = _unknown(item) if start is None else sentence("Expected to start ", about(start, now), _by(item), ".")
+    return RunFacts(item.run, RunState.WAITS, server, told=expectation, waits_for=waits_for)
 
 
 def _waits_for_volume(item: QueueItem, now: datetime, server: ServerFacts) -> RunFacts:
@@ -396,38 +396,40 @@ def _waits_for_volume(item: QueueItem, now: datetime, server: ServerFacts) -> Ru
         still = sentence(" Volume ", stands_still(volumes.still, now), ".") if volumes.still is not None else ""
         busy = f" for its turn: {volumes.turn_after}"
         turn = sentence(f"Volume {waiting.name} has waited ", length, busy, until, ".")
-        at = item.expected_end
-        end = sentence(" Expected to end about ", estimate(at), _basis(item), ".") if at is not None else ""
-        told = sentence(turn, still, end)
+        expected = item.expected_end
+        end = sentence(" Expected to end about ", estimate(expected), _basis(item), ".") if expected is not None else ""
+        wait = sentence(turn, still, end)
     else:
         taken = where or ", not picked up by a node,"
-        told = sentence(
+        wait = sentence(
             f"It waits for volume {waiting.name}: {waiting.phase}{taken} for ",
             length,
             ", with no data of it moved yet; no estimated end.",
         )
     waits_for = f"volume {waiting.name}{where}"
-    return RunFacts(item.run, RunState.WAITS_FOR_VOLUME, server, told=told, waits_for=waits_for, held_for=length)
+    return RunFacts(item.run, RunState.WAITS_FOR_VOLUME, server, told=wait, waits_for=waits_for, held_for=length)
 
 
 def _running(item: QueueItem, server: ServerFacts) -> RunFacts:
-    at, still = item.expected_end, item.volumes.still
-    if at is None:
+    expected, still = item.expected_end, item.volumes.still
+    if expected is None:
         waits_for = f"volume {still.volume or still.name}{f' on {still.node}' if still.node else ''}" if still else ""
         return RunFacts(item.run, RunState.RUNS, server, told=_unknown(item), waits_for=waits_for)
-    if at == item.volumes.end:
-        told = sentence("Its volumes are moved by about ", estimate(at), ", at their rate so far; it ends after that.")
-        return RunFacts(item.run, RunState.RUNS, server, told=told, by_volumes=True)
-    told = sentence("Expected to end about ", estimate(at), _basis(item), ".")
-    return RunFacts(item.run, RunState.RUNS, server, told=told)
+    if expected == item.volumes.end:
+        expectation = sentence(
+            "Its volumes are moved by about ", estimate(expected), ", at their rate so far; it ends after that."
+        )
+        return RunFacts(item.run, RunState.RUNS, server, told=expectation, by_volumes=True)
+    expectation = sentence("Expected to end about ", estimate(expected), _basis(item), ".")
+    return RunFacts(item.run, RunState.RUNS, server, told=expectation)
 
 
 def _by(item: QueueItem) -> Text:
     """Until when it has started in nine of ten courses, where that is later by some minutes."""
-    told = item.starts
-    if told is None or told.by is None or told.by - told.likely < _WORTH_TELLING:
+    starts = item.starts
+    if starts is None or starts.by is None or starts.by - starts.likely < _WORTH_TELLING:
         return ""
-    return sentence(f"; {SURE} by ", estimate(told.by))
+    return sentence(f"; {SURE} by ", estimate(starts.by))
 
 
 def _unknown(item: QueueItem) -> Text:
@@ -500,18 +502,18 @@ def _stands_for(snapshot: ClusterSnapshot, run: Run, now: datetime, nothing_move
 
 def last_progress(snapshot: ClusterSnapshot, run: Run) -> datetime | None:
     """When its items or bytes were last seen to change; None where nobody watched."""
-    seen = snapshot.seen.moved
-    if not seen:
+    moved = snapshot.seen.moved
+    if not moved:
         return None
     work = (run, *snapshot.movements_of(run))
-    return max((at for item in work if (at := seen.get(snapshot.ref(item)))), default=None)
+    return max((changed for item in work if (changed := moved.get(snapshot.ref(item)))), default=None)
 
 
 def was_seen_moving(snapshot: ClusterSnapshot, run: Run) -> bool:
     """Otherwise it has stood for as long as foretop has seen it, and perhaps for longer."""
-    seen = snapshot.seen
+    progress = snapshot.seen
     keys = (snapshot.ref(item) for item in (run, *snapshot.movements_of(run)))
-    return any(key in seen.moved and key not in seen.unmoved for key in keys)
+    return any(key in progress.moved and key not in progress.unmoved for key in keys)
 
 
 def waited(run: Run) -> timedelta | None:

@@ -197,8 +197,8 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def invalid(self) -> str:
         """Why Velero refuses the schedule in every reading that is possible; "" where it does not."""
-        found = [invalid(self.schedule, reading.dialect) for reading in self.readings]
-        return found[-1] if all(found) else ""
+        reasons = [invalid(self.schedule, reading.dialect) for reading in self.readings]
+        return reasons[-1] if all(reasons) else ""
 
     @property
     def is_invalid_cron(self) -> bool:
@@ -500,8 +500,8 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
     @property
     def severity(self) -> Severity | None:
         """How grave its state is; None where there is nothing to do about it."""
-        found = SEVERITIES.get(self.state)
-        return Severity.WARNING if self.is_overdue_pause or (found is None and self.prunable) else found
+        by_state = SEVERITIES.get(self.state)
+        return Severity.WARNING if self.is_overdue_pause or (by_state is None and self.prunable) else by_state
 
     @cached_property
     def argo_label(self) -> str:

@@ -55,18 +55,22 @@ def past_runs(
     it is one sign too.
     """
     last, field = runs[:most][::-1], schedule.paused_field_set
-    pauses = [at for at in (field.time if field is not None else None, schedule.status.last_skipped) if at is not None]
-    found: list[ExpectedRun] = []
+    pauses = [
+        unpaused_at
+        for unpaused_at in (field.time if field is not None else None, schedule.status.last_skipped)
+        if unpaused_at is not None
+    ]
+    expected: list[ExpectedRun] = []
     for earlier, run in zip([None, *last], last, strict=False):
         if earlier is not None:
             begin, end = submitted(earlier), submitted(run)
             missed = sum(1 for _ in islice(_expected(readings, begin, end), most + 1)) - 1
-            was_paused = any(begin < at <= end for at in _pause_ends(schedule))
+            was_paused = any(begin < unpaused_at <= end for unpaused_at in _pause_ends(schedule))
             is_known = not pauses or begin >= max(pauses)
             signs = [PAUSED] * (missed > 0) if was_paused else [NOT_MADE] * (missed if is_known else missed > 0)
-            found += map(ExpectedRun, signs)
-        found.append(ExpectedRun(run_letter(run), run))
-    return tuple(found)
+            expected += map(ExpectedRun, signs)
+        expected.append(ExpectedRun(run_letter(run), run))
+    return tuple(expected)
 
 
 def runs_since(facts: ScheduleFacts) -> tuple[ExpectedRun, ...]:
@@ -90,4 +94,4 @@ def _pause_ends(schedule: Schedule) -> tuple[datetime, ...]:
     """When pauses of it ended, as far as is known: the API server has the last change, and Velero the last skip."""
     written = schedule.paused_field_set
     unpaused = None if schedule.spec.paused or written is None else written.time
-    return tuple(at for at in (unpaused, schedule.status.last_skipped) if at is not None)
+    return tuple(end for end in (unpaused, schedule.status.last_skipped) if end is not None)

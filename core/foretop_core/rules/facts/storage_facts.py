@@ -112,11 +112,11 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
         """Why Velero cannot use it; None where it can, or has not looked."""
         if self.place.phase != "Unavailable":
             return None
-        said = self.place.status.message.lower()
-        found = next((fault for fault in _FAULTS if any(sign in said for sign in fault.signs)), _ANY_FAULT)
+        message = self.place.status.message.lower()
+        likely = next((fault for fault in _FAULTS if any(sign in message for sign in fault.signs)), _ANY_FAULT)
         bucket = self.place.spec.object_storage.bucket
-        sentence = found.sentence.format(bucket=named(bucket) if bucket else "of this location")
-        return msgspec.structs.replace(found, sentence=sentence)
+        sentence = likely.sentence.format(bucket=named(bucket) if bucket else "of this location")
+        return msgspec.structs.replace(likely, sentence=sentence)
 
     @property
     def unchecked(self) -> timedelta | None:
@@ -134,8 +134,8 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
     @property
     def sync_period(self) -> timedelta:
         """How often Velero is to read its bucket; nothing where it is not to."""
-        given = read_duration(self.place.spec.backup_sync_period)
-        return PERIOD if given is None else given
+        period = read_duration(self.place.spec.backup_sync_period)
+        return PERIOD if period is None else period
 
     @property
     def unsynced(self) -> timedelta | None:
@@ -169,8 +169,8 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _stored(self) -> tuple[Backup, ...]:
         """Costs a look at each backup of its server."""
-        held = self.snapshot.backups_by_namespace.get(self.place.namespace, ())
-        stored = (item for item in held if is_stored(item))
+        backups = self.snapshot.backups_by_namespace.get(self.place.namespace, ())
+        stored = (item for item in backups if is_stored(item))
         return tuple(item for item in stored if _is_meant(self.snapshot, self.place, item.spec.storage_location))
 
 

@@ -62,15 +62,15 @@ def triage(
     from foretop_core.rules.triage.rules import RULES
 
     limits = limits or Thresholds()
-    found: list[Finding] = []
+    raised: list[Finding] = []
     failures: list[Failure] = []
     for rule in (*(RULES if rules is None else rules), *more_rules):
         findings, failed = apply_rule(rule, snapshot, now, limits)
-        found += findings
+        raised += findings
         failures += failed
-    ordered = tuple(found)
+    ordered = tuple(raised)
     try:
-        ordered = tuple(sorted(link_causes(correlated(found)), key=rank))
+        ordered = tuple(sorted(link_causes(correlated(raised)), key=rank))
     except Exception as problem:
         failures.append(Failure(snapshot.context, "ordering the findings", None, problem_text(problem)))
     return Triage(ordered, snapshot.unseen, tuple(failures))

@@ -33,18 +33,18 @@ def debounce(
     current = {_key(finding): finding for finding in found}
     if before is None:
         return Debounced(current, dict.fromkeys(current, now))
-    held = {key: before.held_since.get(key, now) for key in current}
+    held_since = {key: before.held_since.get(key, now) for key in current}
     gone = {key: before.gone_since.get(key, now) for key in before.shown if key not in current}
-    came = {(current[key].subject, since) for key, since in held.items() if key not in before.shown}
-    left = {(before.shown[key].subject, since) for key, since in gone.items()}
-    replaced = came & left
+    came = {(current[key].subject, since) for key, since in held_since.items() if key not in before.shown}
+    went = {(before.shown[key].subject, since) for key, since in gone.items()}
+    replaced = came & went
     shown = {
         key: finding
         for key, finding in current.items()
         if key in before.shown
         or finding.code in _AT_ONCE
-        or now - held[key] >= limits.comes_after
-        or (finding.subject, held[key]) in replaced
+        or now - held_since[key] >= limits.comes_after
+        or (finding.subject, held_since[key]) in replaced
     }
     shown |= {
         key: before.shown[key]
@@ -53,7 +53,7 @@ def debounce(
         and before.shown[key].code not in _AT_ONCE
         and (before.shown[key].subject, since) not in replaced
     }
-    return replace(before, shown=shown, held_since=held, gone_since=gone)
+    return replace(before, shown=shown, held_since=held_since, gone_since=gone)
 
 
 def _key(finding: Finding) -> str:

@@ -78,13 +78,13 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
     watched = (lookups.nonadmin_named(ref.namespace, ref.name) for ref in snapshot.seen.went_back)
     for item in _once(chain(lookups.unsettled_nonadmin(), *watched)):
         subject = snapshot.ref(item)
-        seen = snapshot.seen.went_back.get(subject)
+        change = snapshot.seen.went_back.get(subject)
         accepted = item.condition("Accepted")
         vanished = item.phase == "BackingOff" and item.is_lost
-        if not vanished and (seen is None or seen.after != item.phase):
+        if not vanished and (change is None or change.after != item.phase):
             continue
-        before = seen.before if seen else "Created"
-        since = seen.at if seen else accepted.last_transition_time if accepted else None
+        before = change.before if change else "Created"
+        since = change.at if change else accepted.last_transition_time if accepted else None
         if vanished:
             yield _vanished(snapshot, nonadmin_facts(snapshot, item, now), since)
             continue
@@ -177,21 +177,21 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
         if facts.is_overtaken or facts.is_gone:
             continue
         run = "backup" if isinstance(item, NonAdminBackup) else "restore"
-        said = "; ".join(status.validation_errors) or status.failure_reason
-        why = reason(live) if live is not None else said or humanize.count(status.errors, "error")
+        reasons = "; ".join(status.validation_errors) or status.failure_reason
+        why = reason(live) if live is not None else reasons or humanize.count(status.errors, "error")
         yield Finding(
             "nonadmin-velero-failed",
             facts.severity,
             snapshot.ref(item),
             since,
             f"Velero's {run} {OUTCOMES[status.phase]}",
-            f"Velero's {run} {OUTCOMES[status.phase]}{'' if said else f', {why}'}, though its phase stays Created: "
+            f"Velero's {run} {OUTCOMES[status.phase]}{'' if reasons else f', {why}'}, though its phase stays Created: "
             f"{item.velero.name}.",
             _after_failure(item, live, status.phase),
             (snapshot.ref(live),) if live is not None else (),
             status.phase,
             blamed_location(snapshot, live) if isinstance(live, Backup) else None,
-            raw=said,
+            raw=reasons,
         )
 
 
@@ -287,15 +287,15 @@ def _off(
     now: datetime,
     limits: Thresholds,
 ) -> Iterator[Finding]:
-    found = disagreement(item, positions)
-    if found is None or found.reported == found.live or item.phase != "Created":
+    gap = disagreement(item, positions)
+    if gap is None or gap.reported == gap.live or item.phase != "Created":
         return
     if not _settled(item, live, now, limits.position_off):
         return
-    where = "has ended" if found.live == 0 else f"is number {found.live} in Velero's order, those that run among them"
+    where = "has ended" if gap.live == 0 else f"is number {gap.live} in Velero's order, those that run among them"
     why = (
-        f"has not updated it since and would report {found.recomputed} now"
-        if found.is_stale
+        f"has not updated it since and would report {gap.recomputed} now"
+        if gap.is_stale
         else "orders by creation second only"
     )
     yield Finding(
@@ -304,7 +304,7 @@ def _off(
         snapshot.ref(item),
         None,
         "reports a wrong queue position",
-        f"It reports position {found.reported}, but {live.name} {where} ({live.phase or 'New'}): the controller {why}.",
+        f"It reports position {gap.reported}, but {live.name} {where} ({live.phase or 'New'}): the controller {why}.",
         "Trust the queue, not the estimate. No action is needed.",
         (snapshot.ref(live),),
         needs_action=False,
@@ -316,14 +316,14 @@ def _settled(item: NonAdmin, live: Backup | Restore, now: datetime, limit: timed
     queued = item.condition("Queued")
     latest = max(
         (
-            at
-            for at in (
+            moment
+            for moment in (
                 queued.last_transition_time if queued else None,
                 live.status.start_timestamp,
                 live.status.completion_timestamp,
                 live.created,
             )
-            if at is not None and told_before(now, at, None) is not None
+            if moment is not None and told_before(now, moment, None) is not None
         ),
         default=now,
     )

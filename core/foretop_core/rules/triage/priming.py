@@ -38,11 +38,11 @@ def wrong_warmups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
 
 def _why_not_created(prescaled: PreScaledCronJob) -> str:
     """In the words of the primer; a schedule of its own, where it is given, is what the prescaler takes."""
-    text, given = prescaled.spec.cron_job.spec.schedule, prescaled.spec.primer_schedule
-    verdict = prescaler_verdict(text, prescaled.spec.warm_up_time_mins, Dialect.ROBFIG) if not given else None
+    text, own = prescaled.spec.cron_job.spec.schedule, prescaled.spec.primer_schedule
+    verdict = prescaler_verdict(text, prescaled.spec.warm_up_time_mins, Dialect.ROBFIG) if not own else None
     if verdict is not None and not verdict.supported:
         return f"it refuses {quoted(text)}: {verdict.reason}"
-    return f"it accepts {quoted(given or text)}, so look whether the operator is running"
+    return f"it accepts {quoted(own or text)}, so look whether the operator is running"
 
 
 def _compare(snapshot: ClusterSnapshot, prescaled: PreScaledCronJob, job: CronJob, now: datetime) -> Iterator[Finding]:

@@ -53,9 +53,9 @@ def rank(finding: Finding) -> RankKey:
     since = -finding.since.timestamp() if finding.since else _LAST
     is_coming = finding.since is None and isinstance(finding.evidence, Sentence)
     own = f"{finding.code} {sort_key(finding.evidence)}" if is_coming else finding.id
-    known = finding.acknowledged is not None and not finding.explains_open
+    is_known = finding.acknowledged is not None and not finding.explains_open
     gravity = _GRAVEST[finding.weight or finding.severity]
-    return *above, (known, gravity, reach(finding), -finding.times_late, since, finding.context, own)
+    return *above, (is_known, gravity, reach(finding), -finding.times_late, since, finding.context, own)
 
 
 _MANY = frozenset(kind.name for kind in (BACKUP, RESTORE, NAB, NAR, NAMESPACE))
@@ -68,7 +68,7 @@ def aggregated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """For a screen, worst first: runs with the same text are one line; what needs no action is left out."""
     kept: list[Finding] = []
     alike: defaultdict[GroupKey, list[Finding]] = defaultdict(list)
-    for finding in (one for one in findings if one.needs_action):
+    for finding in (needed for needed in findings if needed.needs_action):
         if (kind := _kind(finding)) is not None:
             alike[kind].append(finding)
         else:
@@ -169,8 +169,8 @@ nothing that is said of a schedule says it."""
 def correlated(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """A pause of all explains that each of them is paused for long, but not that a last good backup expires meanwhile;
     a server without a pulse explains all that stands still in its namespace."""
-    found = _by_schedule(_gaps(_without_members(list(findings))))
-    return tuple(_told_in("velero-no-pulse", _BY_SILENCE, found))
+    without_members = _by_schedule(_gaps(_without_members(list(findings))))
+    return tuple(_told_in("velero-no-pulse", _BY_SILENCE, without_members))
 
 
 def link_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -199,8 +199,8 @@ def _causes(finding: Finding, about: Mapping[ObjectRef, Finding]) -> list[Findin
 
 def _chained(finding: Finding, causes: Sequence[Finding], gravest: Mapping[str, Severity]) -> Finding:
     above = None
-    for one in (*reversed(causes), finding):
-        above = replace(one, because=above, weight=gravest[one.id])
+    for link in (*reversed(causes), finding):
+        above = replace(link, because=above, weight=gravest[link.id])
     assert above is not None
     return above
 

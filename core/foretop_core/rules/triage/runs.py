@@ -53,10 +53,10 @@ def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
 
 def failed_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Failed backups that no schedule and no NAB answers for."""
-    known = {(schedule.namespace, schedule.name) for schedule in snapshot.schedules}
+    existing = {(schedule.namespace, schedule.name) for schedule in snapshot.schedules}
     for backup in snapshot.lookups.faulty_backups():
         uuid = backup.label(NAB_UUID_LABEL)
-        owned = (backup.namespace, backup.schedule_name) in known
+        owned = (backup.namespace, backup.schedule_name) in existing
         if not owned and not (uuid and snapshot.lookups.nabs_of_uuid(uuid)):
             yield from _failed("backup-failed", snapshot, backup, now, limits, blamed_location(snapshot, backup))
 

@@ -101,8 +101,8 @@ def _open_runs(snapshot: ClusterSnapshot, namespace: str) -> list[Run]:
 def _held_up(snapshot: ClusterSnapshot, namespace: str) -> str:
     """How many runs stand still in the queue of the server."""
     kinds = Counter(type(run).__name__.lower() for run in _open_runs(snapshot, namespace))
-    held = humanize.join([humanize.count(number, noun) for noun, number in kinds.items()])
-    return f"{held} {'stands' if kinds.total() == 1 else 'stand'} still." if held else ""
+    counts = humanize.join([humanize.count(number, noun) for noun, number in kinds.items()])
+    return f"{counts} {'stands' if kinds.total() == 1 else 'stand'} still." if counts else ""
 
 
 def _under_way(snapshot: ClusterSnapshot, namespace: str, server: ServerFacts) -> str:
@@ -195,7 +195,7 @@ class _Outage(msgspec.Struct, frozen=True):
         which = f"{overdue:,} of them " if overdue < count else "all " if count > 1 else ""
         text: Text = f"{waits}, {which}overdue." if overdue else f"{waits}."
         now = self.schedules[0].now
-        old = [name for at, name in self.late if at <= now]
+        old = [name for late_at, name in self.late if late_at <= now]
         if old:
             whose = humanize.count(len(old), "namespace")
             text = sentence(text, f" The copies of {whose} are older than promised ({humanize.join(old)}).")
@@ -217,5 +217,5 @@ def _outage(snapshot: ClusterSnapshot, namespace: str, now: datetime, limits: Pr
             continue
         if facts.late_from is not None:
             late.append((facts.late_from, name))
-    held = map(judge.schedule, snapshot.schedules_by_namespace.get(namespace, ()))
-    return _Outage(tuple(one for one in held if one.waits_for and not one.invalid), tuple(sorted(late)))
+    of_server = map(judge.schedule, snapshot.schedules_by_namespace.get(namespace, ()))
+    return _Outage(tuple(one for one in of_server if one.waits_for and not one.invalid), tuple(sorted(late)))
