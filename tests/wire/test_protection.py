@@ -134,7 +134,9 @@ def test_volumes_are_proven_by_what_velero_made_of_them(tmp_path: Path, capsys: 
     with box_in_thread([*others, newest, *claims, moved], [no_claims]) as box:
         shop = rows(kubeconfig(box, tmp_path), capsys)["shop"]
         assert shop["state"] == "volumes missing"
-        assert shop["volumesTaken"] == [{"name": "cart", "method": "file system", "byCount": False, "bytes": 5_000}]
+        assert shop["volumesTaken"] == [
+            {"name": "cart", "method": "file system", "byCount": False, "byVolumeInfo": False, "bytes": 5_000}
+        ]
         assert shop["volumesLeftOut"] == [{"name": "orders", "why": "no snapshot and no file copy of it was made"}]
         shop = rows(kubeconfig(box, tmp_path, "no-claims"), capsys)["shop"]
         assert (shop["state"], shop["volumesTaken"]) == ("not known", [])

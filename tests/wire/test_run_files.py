@@ -129,6 +129,31 @@ async def test_a_request_that_the_server_refuses_is_told(tmp_path: Path, wire: W
             await run_file(executor, from_builtins(Backup, ONE), RunFile.LOG, None, None)
 
 
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [("no such key in the bucket", "no such key in the bucket"), ("", "its request has failed, and nothing says why")],
+)
+async def test_a_request_that_velero_calls_failed_is_not_waited_for(
+    message: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Newer releases say so, and never give an address."""
+    async with box_with([ONE, location()]) as box, hand_in(box, tmp_path) as executor:
+        status = box.storage.kind("DownloadRequest").schema["properties"]["status"]["properties"]
+        monkeypatch.setitem(status, "phase", {"type": "string"})
+        monkeypatch.setitem(status, "message", {"type": "string"})
+
+        def heard(kind: Any, change: Change) -> None:
+            if kind.kind == "DownloadRequest" and change.type is ChangeType.ADDED:
+                box.storage.patch_status(kind, *change.key, {"phase": "Failed", "message": message})
+
+        stop: Callable[[], None] = box.storage.subscribe(heard)
+        try:
+            with pytest.raises(FileUnavailable, match=f"Velero cannot sign a URL for the volume info: {why}"):
+                await run_file(executor, from_builtins(Backup, ONE), RunFile.VOLUMES, None, None)
+        finally:
+            stop()
+
+
 @asynccontextmanager
 async def controller(box: Any, *told: dict[str, Any]) -> AsyncIterator[None]:
     """Writes these into the status of every tenant's request, one after the other."""

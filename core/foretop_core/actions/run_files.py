@@ -21,6 +21,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.results import ResourceList, Results, parse, parse_resource_list
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.volumes.volume_info import KnownVolumes, parse_volume_info
 
 URL_WITHIN = 30.0
 
@@ -61,6 +62,22 @@ async def resources_of(
 ) -> ResourceList:
     """The resources in a backup, or restored by a restore; raises where the list cannot be had or read."""
     return parse_resource_list(await run_file(executor, run, RunFile.RESOURCES, trust, progress))
+
+
+async def volumes_of(
+    executor: PlanExecutor, backup: Backup, trust: TlsTrust | None = None, progress: Progress | None = None
+) -> KnownVolumes:
+    """The volume info of a backup; raises where it cannot be had or read, or is of another by now."""
+    body = await run_file(executor, backup, RunFile.VOLUMES, trust, progress)
+    info = await asyncio.to_thread(parse_volume_info, body)
+    now = next((one for one in executor.snapshot().backups if _name(one) == _name(backup)), None)
+    if now is None or (now.metadata.uid, now.phase) != (backup.metadata.uid, backup.phase):
+        raise FileUnavailable(f"The volume info of {backup.name} is of no use", "the backup has changed meanwhile")
+    return KnownVolumes(backup.metadata.uid, backup.phase, info)
+
+
+def _name(item: Backup) -> tuple[str, str]:
+    return item.namespace, item.name
 
 
 async def permitted_file_owner(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | NonAdmin:
@@ -163,8 +180,13 @@ async def _address(executor: PlanExecutor, target: ObjectRef, file: RunFile) -> 
     )
 
 
-def _url_of(body: bytes, _file: RunFile) -> str:
-    return decode(DownloadRequest, body).status.download_url
+def _url_of(body: bytes, file: RunFile) -> str:
+    """The address; a release that says that there will be none is taken at its word."""
+    status = decode(DownloadRequest, body).status
+    if status.phase == "Failed" and not status.download_url:
+        why = status.message or "its request has failed, and nothing says why"
+        raise FileUnavailable(f"Velero cannot sign a URL for the {file.noun}", why, "read the log of Velero's pod")
+    return status.download_url
 
 
 def _url_of_nonadmin(body: bytes, file: RunFile) -> str:

@@ -352,6 +352,8 @@ class ServerStatusRequest(Resource, frozen=True):
 
 class DownloadStatus(Wire, frozen=True):
     phase: str = ""
+    message: str = ""
+    """Why there is no URL, in releases that say so."""
     download_url: str = msgspec.field(default="", name="downloadURL")
     expiration: Time | None = None
 

@@ -58,6 +58,7 @@ from foretop_core.rules.volumes.evidence import (
     snapshot_count,
     volume_evidence,
 )
+from foretop_core.rules.volumes.volume_info import KnownVolumes
 
 R = TypeVar("R", bound=Resource)
 Verdicts = Mapping[str, tuple[Dialect, ...]]
@@ -166,6 +167,8 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     volumes: tuple[PersistentVolume, ...] = ()
     """The volumes of those."""
     volumes_seen: VolumesSeen = VolumesSeen()
+    known_volumes: Mapping[tuple[str, str], KnownVolumes] = msgspec.field(default_factory=dict)
+    """By namespace and name of a backup, its volume info, where somebody has fetched it."""
     namespaces: tuple[Namespace, ...] | None = None
     """None where they were not seen: nobody can say then which ones lack a backup."""
     servers: Mapping[str, VeleroInfo] = msgspec.field(default_factory=dict)
@@ -371,8 +374,18 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         count = snapshot_count(backup, lambda: self._open_volumes(backup))
         has_movements = self.volumes_seen.has_movements_of(backup.namespace)
         return volume_evidence(
-            self._with_volume(claims), backup, self._moved(backup), count, has_movements=has_movements
+            self._with_volume(claims),
+            backup,
+            self._moved(backup),
+            count,
+            has_movements=has_movements,
+            known=self.volume_info(backup),
         )
+
+    def volume_info(self, backup: Backup) -> KnownVolumes | None:
+        """The volume info that was fetched of this very backup, as it is now; None where none was."""
+        known = self.known_volumes.get((backup.namespace, backup.name))
+        return known if known is not None and known.is_of(backup.metadata.uid, backup.phase) else None
 
     def _with_volume(self, claims: Iterable[PersistentVolumeClaim]) -> Iterator[ClaimedVolume]:
         lookups = self.lookups

@@ -42,6 +42,7 @@ from foretop_core.rules.protection.protection_index import ProtectionIndex, prot
 from foretop_core.rules.queue.node_limits import NodeAgentLimits
 from foretop_core.rules.snapshot import ClusterSnapshot, KeptIndexes, KeptNights, VisibilityGap
 from foretop_core.rules.volumes.evidence import VolumesSeen
+from foretop_core.rules.volumes.volume_info import KnownVolumes
 from foretop_core.store.change_history import Observations
 from foretop_core.store.health import WatchHealthRegistry, visibility_gaps
 
@@ -51,6 +52,8 @@ Beside = Callable[[Callable[[], None]], None]
 """Does some work beside the caller."""
 MOST_AT_ONCE = 500
 """So many objects are looked at on the event loop: it takes some milliseconds."""
+MOST_VOLUME_INFOS, MOST_KNOWN_VOLUMES = 64, 50_000
+"""So many volume infos of a cluster are remembered, with so many volumes before the newest."""
 T = TypeVar("T")
 _PROTECTION_KINDS = frozenset(kind.name for kind in (NAMESPACE, BACKUP, SCHEDULE, RESTORE, NAB, REPOSITORY, STORAGE))
 
@@ -170,6 +173,7 @@ class Store:
         self._sinks: dict[WatchScope, StoreSink] = {}
         self._holders: dict[ObjectRef, int] = {}
         self._node_limits: dict[str, dict[str, NodeAgentLimits]] = {}
+        self._known_volumes: dict[str, dict[tuple[str, str], KnownVolumes]] = {}
         self._nights: dict[str, KeptNights] = {}
 
     @property
@@ -258,7 +262,12 @@ class Store:
         lookups = Lookups(context, self.indexes, self.get)
         nights = self._nights.setdefault(context, {})
         live = KeptIndexes(lookups, self._protection.of, lambda: self.revision(context) == revision, nights)
-        return replace(made, live=live, node_limits=self._node_limits.get(context, {}))
+        return replace(
+            made,
+            live=live,
+            node_limits=self._node_limits.get(context, {}),
+            known_volumes=self._known_volumes.get(context, {}),
+        )
 
     def look(self, context: str, now: datetime) -> None:
         """Called again and again while somebody looks: a clock that jumps meanwhile starts judgements of time anew."""
@@ -272,6 +281,28 @@ class Store:
             self._node_limits[context] = {**known, namespace: found}
             self._revisions[context] += 1
             self._notify()
+
+    def note_volumes(self, key: ObjectRef, found: KnownVolumes) -> None:
+        """Takes in the volume info of a backup, until it is deleted; of too many the one that came first goes."""
+        backup = self.get(key)
+        if backup is None or backup.metadata.uid != found.uid:
+            return
+        place = key.namespace, key.name
+        known = {where: one for where, one in self._known_volumes.get(key.context, {}).items() if where != place}
+        while len(known) >= MOST_VOLUME_INFOS or _volumes_in(known) > MOST_KNOWN_VOLUMES:
+            del known[next(iter(known))]
+        self._known_volumes[key.context] = {**known, place: found}
+        self._revisions[key.context] += 1
+        # What is told of the backup, and of the namespaces in it, may be another.
+        self.feed.publish(key, backup, backup)
+        self._notify()
+
+    def _forget_volumes(self, key: ObjectRef) -> None:
+        known = self._known_volumes.get(key.context, {})
+        if (key.namespace, key.name) in known:
+            self._known_volumes[key.context] = {
+                where: one for where, one in known.items() if where != (key.namespace, key.name)
+            }
 
     def contexts(self) -> tuple[str, ...]:
         """The clusters that a watch or a file has reported."""
@@ -331,6 +362,8 @@ class Store:
                 table.pop(key, None)
             else:
                 table[key] = after
+        if key.kind == BACKUP.name and (after is None or (before is not None and _is_another(before, after))):
+            self._forget_volumes(key)
         try:
             self.indexes.move(key, before, after)
         except Exception as problem:
@@ -365,6 +398,14 @@ class Store:
     def _notify(self) -> None:
         for wake in self._listeners:
             wake()
+
+
+def _is_another(before: Resource, after: Resource) -> bool:
+    return before.metadata.uid != after.metadata.uid
+
+
+def _volumes_in(known: Mapping[tuple[str, str], KnownVolumes]) -> int:
+    return sum(len(one.info.volumes) for one in known.values())
 
 
 def _same(before: Resource, after: Resource) -> bool:

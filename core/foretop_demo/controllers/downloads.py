@@ -19,6 +19,7 @@ from foretop_demo.controllers.controller_client import ControllerClient
 from foretop_demo.controllers.engine import ProcessGroup
 from foretop_demo.controllers.restored_objects import resource_list_text, restored_list_text
 from foretop_demo.controllers.runfiles import Run, log_text, results_text
+from foretop_demo.controllers.volume_infos import volume_info_text
 from foretop_demo.kinds import Json
 from foretop_demo.reconcile.writes import wire_time
 
@@ -110,8 +111,16 @@ class DownloadController:
         storage = self._group.engine.storage
         return resource_list_text(storage, run) if isinstance(run, Backup) else restored_list_text(storage, run)
 
+    def _volume_info(self, run: Run) -> str:
+        return volume_info_text(self._group.engine.storage, run) if isinstance(run, Backup) else "[]"
+
     def _text(self, target: Json) -> str | None:
-        make = self._resource_list if target["kind"].endswith("ResourceList") else _FILES.get(target["kind"])
+        lists = {
+            "BackupResourceList": self._resource_list,
+            "RestoreResourceList": self._resource_list,
+            "BackupVolumeInfos": self._volume_info,
+        }
+        make = lists.get(target["kind"]) or _FILES.get(target["kind"])
         key = (self._namespace, target["name"])
         run: Run | None
         run = backup = self._group.cache.get(BACKUP, key, Backup)

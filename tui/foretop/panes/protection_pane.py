@@ -136,7 +136,9 @@ def _volume_lines(facts: NamespaceFacts) -> list[Paragraph]:
             return [paragraph(text, Tone.WARN, label="Volumes")]
         return [paragraph(f"not known: {volumes.unknown}", Tone.DIM, label="Volumes")] if volumes.unknown else []
     counted = sum(one.is_by_count for one in volumes.taken)
+    informed = sum(one.is_by_info for one in volumes.taken)
     by_count = f" ({counted} by the number of snapshots)" if counted else ""
+    by_count = f" ({informed} by volume info)" if informed else by_count
     size = f", {humanize.size(volumes.size)}" if volumes.size is not None else ""
     newer = f", {len(volumes.newer)} newer than it" if volumes.newer else ""
     text = f"{len(volumes.taken)} of {volumes.expected} in the newest copy{by_count}{size}{newer}"

@@ -36,10 +36,11 @@ class RunFile(Enum):
     LOG = "Log"
     RESULTS = "Results"
     RESOURCES = "ResourceList"
+    VOLUMES = "VolumeInfos"
 
     @property
     def noun(self) -> str:
-        return "resource list" if self is RunFile.RESOURCES else self.value.lower()
+        return {RunFile.RESOURCES: "resource list", RunFile.VOLUMES: "volume info"}.get(self, self.value.lower())
 
     @property
     def is_one(self) -> bool:
@@ -49,7 +50,8 @@ class RunFile(Enum):
     @property
     def most_bytes(self) -> int:
         """A log is shown line by line; the others are taken apart whole, which takes many times their size."""
-        return {RunFile.LOG: MOST_BYTES, RunFile.RESOURCES: MOST_BYTES // 2, RunFile.RESULTS: MOST_BYTES // 8}[self]
+        shares = {RunFile.LOG: 1, RunFile.RESOURCES: 2, RunFile.RESULTS: 8, RunFile.VOLUMES: 4}
+        return MOST_BYTES // shares[self]
 
     def record(self, *, of_tenant: bool) -> ActionRecord:
         if self is RunFile.RESOURCES:

@@ -1,7 +1,8 @@
 """Which volumes of a namespace are in a backup, as far as Velero's objects prove it.
 
-A PodVolumeBackup or DataUpload proves one volume. Snapshots have no object of their own: their number proves that all
-volumes are there where it is the number of all that are open.
+A PodVolumeBackup or DataUpload proves one volume. Snapshots have no object of their own: the volume info of the backup
+tells of each, where somebody has fetched it; else their number proves that all volumes are there where it is the number
+of all that are open.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from foretop_core.rules.protection.coverage import (
     resource_policy,
     takes_volumes_of_others,
 )
+from foretop_core.rules.volumes.volume_info import KnownVolumes, ToldVolume, VolumeFate
 
 _CLAIM_NAME = "velero.io/pvc-name"
 _CLAIM_UID = "velero.io/pvc-uid"
@@ -59,6 +61,8 @@ class TakenVolume(msgspec.Struct, frozen=True):
     """Bytes; None where nothing tells them."""
     is_by_count: bool = False
     """It has no object of its own: as many snapshots were made as there are such volumes."""
+    is_by_info: bool = False
+    """It has no object of its own: the volume info of the backup tells of it."""
 
 
 class LeftOutVolume(msgspec.Struct, frozen=True):
@@ -186,19 +190,31 @@ def volume_evidence(
     count: SnapshotCount,
     *,
     has_movements: bool,
+    known: KnownVolumes | None = None,
 ) -> VolumeEvidence:
-    """The evidence for the volumes of one namespace."""
+    """The evidence for the volumes of one namespace; `known` is the volume info of the backup, where it was fetched."""
     taken: list[TakenVolume] = []
     left_out: list[LeftOutVolume] = []
     rest: list[str] = []
     """Those that a snapshot may have, if anything."""
     moving: list[str] = []
     newer: list[str] = []
+    untold: dict[str, None] = {}
+    """Why its volume info proves nothing of one that stays open."""
     for one in sorted(claimed, key=lambda one: one.claim.name):
         claim = one.claim
         movement = moved.get((claim.namespace, claim.name))
         if _is_newer(claim, backup.started) or (movement is not None and _is_of_another(movement, claim)):
             newer.append(claim.name)
+        elif movement is None and known is not None and (told := _told(one, backup, count, known)) is not None:
+            match told.fate:
+                case VolumeFate.TAKEN:
+                    taken.append(TakenVolume(claim.name, told.method, told.size, is_by_info=True))
+                case VolumeFate.LEFT_OUT:
+                    left_out.append(LeftOutVolume(claim.name, told.why))
+                case VolumeFate.NOT_KNOWN:
+                    rest.append(claim.name)
+                    untold[told.why] = None
         elif movement is None and not claim.has_volume:
             continue
         elif movement is None and has_movements and (why := no_snapshot(backup.spec, one)):
@@ -212,7 +228,9 @@ def volume_evidence(
         else:
             moving.append(claim.name)
     unknown = "its data movements have not ended" if moving else ""
-    if rest and _all_are_snapshots(count):
+    if untold:
+        unknown = next(iter(untold))
+    elif rest and _all_are_snapshots(count):
         taken += [TakenVolume(name, VolumeMethod.SNAPSHOT, is_by_count=True) for name in rest]
         rest = []
     elif rest and has_movements and not (count.attempted or count.operations):
@@ -227,6 +245,22 @@ def volume_evidence(
         tuple(newer),
         unknown,
     )
+
+
+def _told(claimed: ClaimedVolume, backup: Backup, count: SnapshotCount, known: KnownVolumes) -> ToldVolume | None:
+    """By its volume info; one that it does not name was not taken, unless it cannot name all of them; None: no data."""
+    claim = claimed.claim
+    told = known.by_claim.get((claim.namespace, claim.name))
+    if told is not None or not claim.has_volume:
+        return told
+    # Velero names no CSI snapshot and no data movement of a volume whose PersistentVolume is not in the backup.
+    is_whole = known.snapshots >= max(count.attempted, count.operations)
+    why = no_snapshot(backup.spec, claimed)
+    fate = VolumeFate.LEFT_OUT if is_whole or why else VolumeFate.NOT_KNOWN
+    if not why:
+        others = "" if is_whole else ", and not all of the snapshots either"
+        why = f"its volume info does not name it{others}"
+    return ToldVolume(claim.namespace, claim.name, fate, VolumeMethod.NONE, why=why)
 
 
 def _all_are_snapshots(count: SnapshotCount) -> bool:

@@ -243,7 +243,13 @@ class ProtectionView(View[ProtectionRow]):
             "covers": str(found.coverage),
             "volumes": facts.method or None,
             "volumesTaken": [
-                {"name": one.name, "method": one.method.value, "byCount": one.is_by_count, "bytes": one.size}
+                {
+                    "name": one.name,
+                    "method": one.method.value,
+                    "byCount": one.is_by_count,
+                    "byVolumeInfo": one.is_by_info,
+                    "bytes": one.size,
+                }
                 for one in facts.volumes.taken
             ],
             "volumesLeftOut": [{"name": one.name, "why": one.why} for one in facts.volumes.left_out],
