@@ -247,6 +247,7 @@ def test_an_entry_that_cannot_be_read_costs_itself_and_is_told(text: str) -> Non
     assert is_acknowledged(late("other"), snapshot)
     assert not is_acknowledged(late(), snapshot)
     (told,) = unreadable_acknowledgements(snapshot, NOW, Thresholds())
+    assert told.code == "acknowledgements-unreadable"
     assert key_of_entry(late().id) in render(told.evidence, NOW)
     assert told.subject == ObjectRef("prod", CONFIG_MAP.name, "velero", ACKNOWLEDGEMENTS)
 

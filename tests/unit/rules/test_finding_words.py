@@ -75,5 +75,45 @@ def test_nobody_has_to_read_a_sentence_twice() -> None:
         assert [(path.name, old) for old in READ_TWICE for text in said if old in text and "\n" not in text] == []
 
 
+def _codes(tree: ast.Module) -> set[str]:
+    """The codes that a module gives to findings: literals and constants where its functions take a code."""
+    constants = {
+        target.id: str(node.value.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and _is_text(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    places = {"Finding": 0}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            names = [argument.arg for argument in node.args.args]
+            if "code" in names:
+                places[node.name] = names.index("code")
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    given = [
+        call.args[places[call.func.id]]
+        for call in calls
+        if isinstance(call.func, ast.Name) and len(call.args) > places.get(call.func.id, len(call.args))
+    ]
+    literals = {str(argument.value) for argument in given if _is_text(argument)}
+    return literals | {constants[name.id] for name in given if isinstance(name, ast.Name) and name.id in constants}
+
+
+def test_each_finding_has_an_example() -> None:
+    """Its code is named by a test beside the rules or in its room, which asserts it of the objects of a cluster."""
+    root = Path(__file__).resolve().parents[3]
+    core = root / "core" / "foretop_core"
+    modules = (*(core / "rules").rglob("*.py"), *(core / "rooms").rglob("*.py"), *(core / "tables").rglob("*.py"))
+    codes = set[str]().union(*(_codes(ast.parse(path.read_text(encoding="utf-8"))) for path in modules))
+    tests = "".join(
+        path.read_text(encoding="utf-8")
+        for folder in ("unit", "rooms")
+        for path in sorted((root / "tests" / folder).rglob("test_*.py"))
+    )
+    assert len(codes) > 30
+    assert [code for code in sorted(codes) if f'"{code}"' not in tests] == []
+
+
 def _is_text(node: ast.AST) -> TypeGuard[ast.Constant]:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)

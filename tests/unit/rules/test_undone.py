@@ -110,6 +110,7 @@ def test_who_undid_it_is_told_where_it_is_known_and_only_there() -> None:
     assert undone("argocd-controller").brief == "put back by argocd-controller"
     assert undone("").brief == "put back; by whom is not recorded"
     found = undone_finding(undone("argocd-controller"), "Change it in Git.")
+    assert found.code == "change-undone"
     assert render(found.evidence, NOW) == (
         "Your pause did not hold: argocd-controller set spec.paused back at 02:40:04Z. foretop wrote it at 02:40:00Z."
     )

@@ -78,21 +78,31 @@ def test_a_cluster_without_any_watch_yet_has_no_counts_and_no_finding() -> None:
 
 
 @pytest.mark.parametrize(
-    "seen",
+    ("code", "seen"),
     [
-        ContextHealth(WatchState.STALE, since=NOW - timedelta(minutes=1), lost_at=NOW - timedelta(minutes=1)),
-        ContextHealth(WatchState.SIGNED_OUT, since=NOW - timedelta(minutes=1), lost_at=NOW - timedelta(minutes=1)),
-        ContextHealth(WatchState.STALE, since=NOW - timedelta(minutes=1), faults=("KeyError: 'a'",)),
-        ContextHealth(WatchState.STALE, since=NOW - timedelta(minutes=1), stale=(BACKUP.name,)),
-        ContextHealth(WatchState.LIVE, unreadable=1, unreadable_kinds=(BACKUP.name,)),
-        ContextHealth(WatchState.NO_NAMESPACE, missing=("nowhere",)),
-        ContextHealth(WatchState.FORBIDDEN, forbidden=(BACKUP.name,)),
-        ContextHealth(WatchState.LIVE, watches=9, polled=2, polled_every=30.0),
+        (
+            "velero-out-of-reach",
+            ContextHealth(WatchState.STALE, since=NOW - timedelta(minutes=1), lost_at=NOW - timedelta(minutes=1)),
+        ),
+        (
+            "velero-signed-out",
+            ContextHealth(WatchState.SIGNED_OUT, since=NOW - timedelta(minutes=1), lost_at=NOW - timedelta(minutes=1)),
+        ),
+        ("watch-failed", ContextHealth(WatchState.STALE, since=NOW - timedelta(minutes=1), faults=("KeyError: 'a'",))),
+        ("velero-stale", ContextHealth(WatchState.STALE, since=NOW - timedelta(minutes=1), stale=(BACKUP.name,))),
+        ("velero-unreadable", ContextHealth(WatchState.LIVE, unreadable=1, unreadable_kinds=(BACKUP.name,))),
+        ("velero-no-namespace", ContextHealth(WatchState.NO_NAMESPACE, missing=("nowhere",))),
+        ("velero-not-allowed", ContextHealth(WatchState.FORBIDDEN, forbidden=(BACKUP.name,))),
+        ("velero-polled", ContextHealth(WatchState.LIVE, watches=9, polled=2, polled_every=30.0)),
+        ("acknowledgements-not-allowed", ContextHealth(WatchState.LIVE, hides_acknowledgements=True)),
     ],
-    ids=("lost", "signed out", "fault", "stale", "unreadable", "no namespace", "forbidden", "polled"),
+    ids=("lost", "signed out", "fault", "stale", "unreadable", "no namespace", "forbidden", "polled", "acknowledged"),
 )
-def test_what_is_not_seen_leads_to_no_page_and_prints_nothing_that_only_a_screen_has(seen: ContextHealth) -> None:
+def test_what_is_not_seen_leads_to_no_page_and_prints_nothing_that_only_a_screen_has(
+    code: str, seen: ContextHealth
+) -> None:
     (found,) = visibility_findings("prod", seen, NOW)
+    assert found.code == code
     assert place_of(found, ()) is None
     assert not re.search(r"(^|[ (]):[a-z]", render(found.remedy, NOW))
 
@@ -199,6 +209,9 @@ def test_beyond_twenty_objects_that_cannot_be_read_only_the_number_is_told() -> 
     found = _unreadable(*twenty, ("prod", "Backup", "c"), ("prod", "Backup", "d"))
     assert len(found) == 21
     assert found[-1] == "2 more cannot be read: "
+    objects = {ObjectRef("prod", "Backup", "velero", name): UnreadableObject(problem="odd") for _, _, name in twenty}
+    more = {ObjectRef("prod", "Backup", "velero", "c"): UnreadableObject(problem="odd")}
+    assert unreadable_findings("prod", objects | more)[-1].code == "objects-unreadable"
 
 
 def test_there_are_no_gaps_if_all_watches_are_live() -> None:
