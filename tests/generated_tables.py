@@ -16,6 +16,7 @@ import msgspec
 from foretop.bindings import (
     ACTIONS,
     KEYS_OF_THE_TABLE,
+    ROOM_SCREENS_FILE,
     WRITE_ACTIONS_FILE,
     Action,
     ActionGroup,
@@ -29,6 +30,7 @@ from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.config.allowed_names import ACTION_NAMES_FILE
 from foretop_core.pages import PAGES
+from foretop_core.room_finder import room_modules
 
 _BY_NAME = {
     "contexts": "context",
@@ -139,6 +141,12 @@ def write_actions() -> str:
     return "[\n  " + ",\n  ".join(lines) + "\n]\n"
 
 
+def room_screens() -> str:
+    """By its module, what opens the screen of a room."""
+    made = {module.__name__: msgspec.to_builtins(module.ACTION) for module in room_modules("foretop", "screen")}
+    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+
+
 def check_records() -> None:
     """Raises where a record lacks a part or has what is another's, before a file is written that nothing could import.
 
@@ -169,6 +177,9 @@ def write() -> bool:
     """
     if WRITE_ACTIONS_FILE.read_text(encoding="utf-8") != (made := write_actions()):
         WRITE_ACTIONS_FILE.write_text(made, encoding="utf-8")
+        return False
+    if ROOM_SCREENS_FILE.read_text(encoding="utf-8") != (made := room_screens()):
+        ROOM_SCREENS_FILE.write_text(made, encoding="utf-8")
         return False
     TABLE.write_text(text(), encoding="utf-8")
     ACTION_NAMES_FILE.write_text(action_names(), encoding="utf-8")

@@ -15,7 +15,7 @@ from foretop.app import Dashboard
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen, help_text
-from foretop.dialogs.text_screens import MessagesScreen, UpgradeScreen
+from foretop.dialogs.text_screens import MessagesScreen
 from foretop.pages import filterable_page, table_page
 from foretop.pages.page import PageAddress
 from foretop.pages.table_page import TablePage
@@ -344,14 +344,6 @@ async def test_one_context_of_two_by_palette() -> None:
         assert "CONTEXT" in shown.text
         await shown.press("colon", *"ctx us", "enter")
         await shown.until(lambda: {row.key.context for row in shown.table.window} == {"prod-us"})
-
-
-async def test_the_palette_tells_what_an_upgrade_of_velero_changes() -> None:
-    async with screen() as shown:
-        await shown.press("colon", *"upgrade", "enter")
-        await shown.until(lambda: isinstance(shown.app.screen, UpgradeScreen))
-        assert "Upgrade to Velero " in shown.text
-        assert "schedules" in shown.text
 
 
 @pytest.mark.sweep

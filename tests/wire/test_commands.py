@@ -14,6 +14,7 @@ import pytest
 from foretop.cli import run
 from foretop_demo.access import Rule, User
 from foretop_demo.local_api_server import LocalApiServer
+from tests.rooms import samples
 from tests.wire.boxes import box_in_thread, kubeconfig, living_box
 
 READER = User("reader", (Rule(("get", "list", "watch"), ("velero.io",), ("schedules", "backups")),))
@@ -200,7 +201,10 @@ def test_a_cluster_that_is_gone_is_one_line_for_get_and_two_for_the_doctor(
     assert run(["doctor", "--kubeconfig", gone]) == 3
 
 
-@pytest.mark.parametrize("command", [("report",), ("forecast",), ("whatif",), ("upgrade-check", "--to", "1.18.3")])
+@pytest.mark.parametrize(
+    "command",
+    [("report",), ("forecast",), ("whatif",), *(command for commands in samples("JUDGING") for command in commands)],
+)
 def test_of_a_cluster_that_does_not_answer_nothing_is_judged(
     command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -19,7 +19,7 @@ _ROOT = Path(__file__).parents[2]
 _PAGES = "".join((_ROOT / page).read_text() for page in ("README.md", "docs/manual.md", "CONTRIBUTING.md"))
 _SHOWN = re.compile(r"^ {4}(foretop\b.*)$|`(foretop(?: [^`]*)?)`", re.MULTILINE)
 _PLACEHOLDER = {"WHO": "auditor", "KIND": "schedule", "NAME": "nightly", "velero/daily": "velero/nightly"}
-_READS = ("get", "describe", "report", "doctor", "next", "primer", "upgrade-check", "journal", "completion")
+_READS = ("get", "describe", "report", "doctor", "next", "primer", "journal", "completion")
 _FILE = """
 apiVersion: velero.io/v1
 kind: Schedule

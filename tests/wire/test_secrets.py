@@ -13,6 +13,7 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import ConnectionOptions
 from foretop_core.kube.connection.kubeconfig import choose_contexts
 from foretop_demo.local_api_server import LocalApiServer
+from tests.rooms import samples
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.canary import (
@@ -35,7 +36,7 @@ READING = [
     ["doctor"],
     ["report", "-o", "json"],
     ["report", "--prometheus"],
-    ["upgrade-check"],
+    *(command for commands in samples("READING") for command in commands),
     ["backup", "logs", "failed"],
     ["backup", "results", "failed"],
     ["schedule", "pause", "--all", "--dry-run"],

@@ -95,6 +95,10 @@ def _write_actions() -> Iterator[Action]:
 WRITE_ACTIONS: tuple[Action, ...] = tuple(_write_actions())
 """Where two share a key, the first that can be asked of what is chosen has it."""
 
+ROOM_SCREENS_FILE = Path(__file__).with_name("room_screens.json")
+ROOM_SCREENS = msgspec.json.decode(ROOM_SCREENS_FILE.read_bytes(), type=dict[str, Action])
+"""By its module, what opens the screen of a room, written from the rooms: the first frame needs none of them."""
+
 _NO_OBJECT = "No single object is selected"
 ACTIONS: tuple[Action, ...] = (
     Action("open", ("enter",), "enter", "open it: overview, conditions, events, YAML", ActionGroup.OBJECT, "open", 1),
@@ -313,14 +317,7 @@ ACTIONS: tuple[Action, ...] = (
         ActionGroup.GO,
         words=("pauses", "maintenance"),
     ),
-    Action(
-        "upgrade",
-        (),
-        "",
-        "what an upgrade of Velero changes in the schedules",
-        ActionGroup.GO,
-        words=("upgrade-check", "release"),
-    ),
+    *ROOM_SCREENS.values(),
     Action(
         "handover",
         ("ctrl+o",),

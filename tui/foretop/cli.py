@@ -30,7 +30,6 @@ COMMANDS = {
     "describe": ("foretop.commands.describe", "Print everything that foretop knows of one object."),
     "watch": ("foretop.commands.watch", "Print each new finding, or run a command for it."),
     "doctor": ("foretop.commands.doctor", "Check a cluster: what foretop finds, what is missing, and how to fix it."),
-    "upgrade-check": ("foretop.commands.upgrade_check", "Show which schedules a Velero upgrade changes, and how."),
     "schedule": ("foretop.commands.schedule", "Pause, unpause, create, edit and delete schedules."),
     "backup": ("foretop.commands.backup", "Create, delete and cancel backups, and read their logs and results."),
     "restore": ("foretop.commands.restore", "Restore from a backup, and read the log and results of a restore."),

@@ -1,11 +1,10 @@
-"""Findings about cron dialects: one note before an upgrade, and errors with evidence after it."""
+"""Findings about cron dialects: errors with evidence after an upgrade."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from foretop_core.models import Resource
@@ -16,7 +15,6 @@ from foretop_core.rules.triage import Finding, Severity, triage
 from tests.objects import NOW, backup, location, schedule
 from tests.unit.rules.test_upgrade_recording import moments
 
-NOTE = "velero-cron-dialect"
 MONDAY_RUN: dict[str, Any] = {
     "created": "2026-11-09T02:00:03Z",
     "started": "2026-11-09T02:00:04Z",
@@ -32,40 +30,6 @@ def findings(*objects: Resource, version: str, now: datetime = NOW) -> list[Find
 def with_code(code: str, found: list[Finding]) -> Finding:
     (only,) = [finding for finding in found if finding.code == code]
     return only
-
-
-DIFFERENT = [
-    schedule("both", "0 2 1 * 1", last="2026-11-09T02:00:03Z"),
-    schedule("steps", "0 */24 * * *", last="00:00:03"),
-    schedule("plain", "0 2 * * *", last="02:00:03"),
-]
-
-
-def test_one_note_counts_what_the_next_dialect_reads_differently() -> None:
-    note = with_code(NOTE, findings(location(), *DIFFERENT, version="1.18.2"))
-    assert note.severity is Severity.NOTE
-    assert render(note.what, NOW) == "upgrade changes 2 schedules"
-    assert "both (run at other times) and steps (refused)" in render(note.evidence, NOW)
-    assert [subject.name for subject in note.related] == ["both", "steps"]
-    assert "upgrade-check" in render(note.remedy, NOW)
-
-
-@pytest.mark.parametrize("version", ["1.18.3", "1.14.1"])
-def test_no_note_for_the_newest_dialect_or_without_a_change(version: str) -> None:
-    assert NOTE not in [finding.code for finding in findings(location(), *DIFFERENT, version=version)]
-
-
-def test_an_unknown_release_is_a_finding_if_it_makes_a_difference() -> None:
-    note = with_code(NOTE, findings(location(), schedule("both", "0 2 1 * 1", paused=True), version="1.18"))
-    assert render(note.what, NOW) == "its release is not known"
-    assert "Velero 1.15 to 1.18.2 and Velero 1.18.3 and later read 1 schedule differently: both" in render(
-        note.evidence, NOW
-    )
-    assert render(note.remedy, NOW).startswith("Give the release with --velero-version.")
-
-
-def test_an_unknown_release_is_not_a_finding_if_all_read_alike() -> None:
-    assert NOTE not in [finding.code for finding in findings(location(), schedule(), version="1.18")]
 
 
 def test_a_schedule_stopped_by_an_upgrade_is_an_error_with_figures() -> None:
@@ -134,16 +98,5 @@ def test_the_recorded_upgrade_stops_the_schedule_with_both_days() -> None:
     found = with_code("schedule-stopped", list(triage(snapshot, now).findings))
     assert found.subject.name == "both-days"
     assert found.since == datetime.fromisoformat("2026-11-15T10:26:00Z")
-    assert NOTE not in [finding.code for finding in triage(snapshot, now).findings]
+    assert "velero-cron-dialect" not in [finding.code for finding in triage(snapshot, now).findings]
     assert "schedule-stopped" not in [finding.code for finding in triage(snapshot, t).findings]
-
-
-def test_the_recorded_server_has_a_warning_before_its_upgrade() -> None:
-    t, _, snapshot = next(
-        (t, name, snapshot)
-        for t, name, snapshot in moments()
-        if any(schedule.phase == "FailedValidation" for schedule in snapshot.schedules)
-    )
-    note = with_code(NOTE, list(triage(snapshot, t).findings))
-    assert render(note.what, NOW).startswith("upgrade changes")
-    assert "Velero 1.18.3 reads" in render(note.evidence, NOW)

@@ -14,6 +14,7 @@ from foretop_core.rules.snapshot import VeleroInfo
 from foretop_core.rules.triage import Debounced, debounce, triage
 from tests.examples import sampled
 from tests.recordings import NAMES, events, version_at
+from tests.rooms import samples
 
 pytestmark = pytest.mark.long
 
@@ -107,8 +108,7 @@ STORIES: dict[str, set[tuple[str, str]]] = {
         ("schedule-invalid", "step-60"),
         ("schedule-invalid", "fast"),
         ("schedule-never-fires", "manual"),
-        # Reported before the upgrade, and its effects that are not errors.
-        ("velero-cron-dialect", ""),
+        # Effects of the upgrade that are not errors.
         ("schedule-stopped", "both-days"),
         ("schedules-collide", ""),
     },
@@ -142,7 +142,8 @@ def found_in(name: str) -> dict[tuple[str, str], set[str]]:
 
 @pytest.mark.parametrize("name", sampled(NAMES, *(name for name in NAMES if name not in LONG)))
 def test_exactly_the_problems_of_the_recording_are_found(name: str) -> None:
-    assert set(found_in(name)) == STORIES[name]
+    of_rooms = (recorded.get(name, set()) for recorded in samples("RECORDED"))
+    assert set(found_in(name)) == STORIES[name].union(*of_rooms)
 
 
 @pytest.mark.parametrize("name", ["overlap", "overlap-1.17"])

@@ -43,10 +43,6 @@ _OF_THE_CORE = (
         },
     ),
     ExitCodes(
-        ("upgrade-check",),
-        {0: "nothing changes", 1: "something changes", **BAD_INPUT, NOT_JUDGED: "not everything could be read"},
-    ),
-    ExitCodes(
         ("forecast", "whatif"),
         {
             0: "all runs are made, and the window is free",

@@ -1,4 +1,4 @@
-"""Windows with a text to read: an explanation, the hand-over, the messages, the effect of an upgrade."""
+"""Windows with a text to read: an explanation, the hand-over, or the messages."""
 
 from __future__ import annotations
 
@@ -154,13 +154,3 @@ def _alike(entry: JournalEntry) -> tuple[str, ...]:
     """The cluster, kind and namespace of the object, how it ended and what was changed."""
     changes = change_lines(entry.method, entry.patch, entry.before)
     return entry.context, entry.kind, entry.namespace, entry.result, f": {changes[0]}" if changes else ""
-
-
-class UpgradeScreen(TextScreen):
-    """The schedules that an upgrade of Velero changes."""
-
-    def __init__(self, release: str, lines: Sequence[str], ascii: bool) -> None:
-        title = Span(f"Upgrade to Velero {release}", BOLD)
-        other = "   foretop upgrade-check --to VERSION for another release, esc/q close"
-        said = [Paragraph((title, Span(other, DIM))), paragraph("")]
-        super().__init__([*said, *(Paragraph((Span(clean(line)),), indent=4) for line in lines)], ascii)

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from textual.app import App, SuspendNotSupported
 
-from foretop.bindings import BY_ID, RESUME, WRITE_ACTIONS, Action, Handler, handlers_by_name, key_name, page_key
+from foretop.bindings import (
+    BY_ID,
+    RESUME,
+    ROOM_SCREENS,
+    WRITE_ACTIONS,
+    Action,
+    Handler,
+    handlers_by_name,
+    key_name,
+    page_key,
+)
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.scope_commands import ScopeCommands
@@ -21,7 +33,6 @@ from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE
 from foretop_core.actions.planners.schedules import CREATE_SCHEDULE
-from foretop_core.background import in_thread
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models.kinds import SCHEDULE
@@ -100,7 +111,7 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
 
 _HOMES = {CREATE_SCHEDULE.id: CREATE_SCHEDULE.page, "collisions": "calendar"}
 """Actions that need no object, and the page of each: by name they work on every page, and lead there first."""
-_BY_NAME_ALONE = frozenset({"windows", "upgrade", "handover", "messages"})
+_BY_NAME_ALONE = frozenset({"windows", "handover", "messages", *(action.id for action in ROOM_SCREENS.values())})
 """Actions of the first lines of the palette: few know their keys, or they have none."""
 
 # Deferred imports: the hand-over and the export are loaded when they are first asked for.
@@ -114,6 +125,8 @@ class ScreenActions:
         self.app_host = app_host
         self.write_actions = write_actions
         self._handlers = handlers_by_name(self)
+        for module, action in ROOM_SCREENS.items():
+            self._handlers[action.id] = partial(self._show_room, module)
 
     def handlers(self) -> Mapping[str, Handler]:
         return self._handlers
@@ -202,27 +215,10 @@ class ScreenActions:
             text, markdown = (handover_text(handover, state.zone, markdown=form) for form in (False, True))
             self.host.app.push_screen(HandoverScreen(text, markdown, self.host.display_options.ascii))
 
-    async def do_upgrade(self) -> None:
-        """Which schedules the newest known release of Velero reads otherwise."""
-        from foretop.dialogs.text_screens import UpgradeScreen
-        from foretop_core.rules.cron_dialects import NEWEST_KNOWN
-        from foretop_core.rules.upgrade_check import NEEDED, server_upgrades, target
-        from foretop_core.tables.text.upgrade_text import unknown_release_lines, upgrade_lines
-
-        if (state := self.host.state) is None:
-            return
-        release, dialect = target(NEWEST_KNOWN)
-        snapshots = [(state.store.snapshot(context), state.now(context)) for context in state.contexts]
-
-        def look() -> list[str]:
-            servers = [
-                server for snapshot, moment in snapshots for server in server_upgrades(snapshot, dialect, moment)
-            ]
-            unseen = [gap for snapshot, _ in snapshots for gap in snapshot.unseen if gap.kind in NEEDED]
-            return [*unknown_release_lines(servers), *upgrade_lines(servers, unseen, str(release))]
-
-        lines = await in_thread(look)
-        self.host.app.push_screen(UpgradeScreen(str(release), lines, self.host.display_options.ascii))
+    async def _show_room(self, module: str) -> None:
+        if (state := self.host.state) is not None:
+            room = importlib.import_module(module)
+            self.host.app.push_screen(await room.room_screen(state, self.host.display_options.ascii))
 
     def do_help(self) -> None:
         from foretop.dialogs.help_screen import HelpScreen

@@ -45,11 +45,11 @@ from foretop_core.models.kinds import (
     RequiredPermission,
 )
 from foretop_core.models.wire import decode
+from foretop_core.room_finder import room_modules
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import BACKUP_DEFINITION, assemble
-from foretop_core.rules.cron_dialects import NEWEST_KNOWN, releases_of
+from foretop_core.rules.cron_dialects import releases_of
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.upgrade_check import server_upgrades, target
 from foretop_core.rules.velero_deployment import VELERO_DEPLOYMENT
 
 LARGE_SKEW = timedelta(seconds=5)
@@ -274,21 +274,15 @@ async def _node_agents(client: ApiClient, namespace: str) -> Check:
 
 
 def _cron(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Check:
-    """How a server reads cron, what tells so, and what the newest release would change."""
+    """How a server reads cron, what tells so, and what the rooms say of it."""
     verdict = snapshot.full_verdict(namespace)
     library = " or ".join(dialect.value for dialect in verdict.candidates)
     why = f", because of {'; '.join(verdict.reasons)}" if verdict.reasons else ", without evidence"
     against = f"; against that: {'; '.join(verdict.contradictions)}" if verdict.contradictions else ""
-    _, newest = target(NEWEST_KNOWN)
-    upgrade = next((each for each in server_upgrades(snapshot, newest, now) if each.namespace == namespace), None)
-    changed = upgrade.changed if upgrade is not None else 0
     found = f"in {namespace}, {releases_of(verdict.candidates)} ({library}){why}{against}"
-    if newest not in verdict.candidates or changed:
-        total = humanize.count(upgrade.schedules if upgrade is not None else 0, "schedule")
-        found += f". An upgrade to {NEWEST_KNOWN} changes {changed} of {total}"
-    remedy = "run foretop upgrade-check to see what changes and what to write instead" if changed else ""
-    if changed and not verdict.is_certain:
-        remedy = f"give the release with --velero-version; {remedy}"
+    notes = [module.cron_note(snapshot, namespace, now) for module in room_modules("foretop_core", "doctor")]
+    remedy = "; ".join(remedy for _, remedy in notes if remedy)
+    found += "".join(words for words, _ in notes)
     return Check("cron", CheckStatus.NOTE if remedy or against else CheckStatus.OK, found, remedy)
 
 

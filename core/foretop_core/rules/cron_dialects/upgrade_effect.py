@@ -11,14 +11,13 @@ from itertools import product
 import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
-from foretop_core.cron.fields import ALL_BOUNDS, HOUR, Fields
+from foretop_core.cron.fields import ALL_BOUNDS, HOUR, Fields, listed
 from foretop_core.cron.wall_clock_calendar import day_masks
 from foretop_core.cron.zones import clock_changes, to_local
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects.readings import alike, expression, readings
 from foretop_core.rules.cron_dialects.releases import ALL_DIALECTS, NEWEST_KNOWN, releases_of
 from foretop_core.rules.cron_dialects.run_counts import always_due, first_difference, looked_until, runs_within
-from foretop_core.rules.primer.cron_text import listed
 
 A_YEAR = timedelta(days=365)
 """The period in which runs are counted: the next twelve months."""

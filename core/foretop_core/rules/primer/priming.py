@@ -9,16 +9,16 @@ from itertools import islice
 import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, Fields, parse
-from foretop_core.cron.fields import DOM, DOW, HOUR, MONTH
+from foretop_core.cron.fields import DOM, DOW, HOUR, MONTH, listed, time_fields
 from foretop_core.cron.zones import has_daylight_saving
 from foretop_core.models.builtin_kinds import MOST_WARM_UP_MINUTES
 from foretop_core.rules import humanize
-from foretop_core.rules.primer.cron_text import listed, time_fields
-from foretop_core.rules.primer.prescaler_emulation import PrimerError, is_always_warm
-from foretop_core.rules.primer.run_bits import (
+from foretop_core.rules.primer.prescaler_emulation import (
     FIRST_DAY,
     LAST_DAY,
     MINUTES_A_DAY,
+    PrimerError,
+    is_always_warm,
     minutes_of_day,
     missed_and_extra,
 )

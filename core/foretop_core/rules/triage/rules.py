@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from foretop_core.room_finder import room_modules
 from foretop_core.rules.triage import (
     acknowledging,
     coming,
@@ -55,7 +56,7 @@ RULES: tuple[Rule, ...] = (
     nonadmin.waiting_storage_requests,
     protection.poor_protection,
     priming.wrong_warmups,
-    cron_dialects.coming_changes,
+    *(rule for module in room_modules("foretop_core", "findings") for rule in module.RULES),
     protection.tracked_backups,
     acknowledging.unreadable_acknowledgements,
 )

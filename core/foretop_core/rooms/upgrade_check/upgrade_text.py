@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from foretop_core.rooms.upgrade_check.server_upgrades import ScheduleUpgrade, ServerUpgrade
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects.upgrade_effect import UpgradeKind
 from foretop_core.rules.snapshot import VisibilityGap
-from foretop_core.rules.upgrade_check import ScheduleUpgrade, ServerUpgrade
 
 _EFFECTS = {
     UpgradeKind.REFUSED: "is refused and makes no more backups",

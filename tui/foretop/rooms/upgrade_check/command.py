@@ -18,12 +18,18 @@ from foretop.commands.live_session import running_session, unreadable, wait_sync
 from foretop.commands.output import emit, file_help, output_option, say, say_to, warn
 from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.rooms.upgrade_check.server_upgrades import (
+    NEEDED,
+    ScheduleUpgrade,
+    ServerUpgrade,
+    server_upgrades,
+    target,
+)
+from foretop_core.rooms.upgrade_check.upgrade_text import unknown_release_lines, upgrade_lines
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
-from foretop_core.rules.upgrade_check import NEEDED, ScheduleUpgrade, ServerUpgrade, server_upgrades, target
 from foretop_core.tables.engine.json_items import as_list, identity, unseen_item
-from foretop_core.tables.text.upgrade_text import unknown_release_lines, upgrade_lines
 
 
 @click.command("upgrade-check", cls=OwnOptionsFirst, epilog=example("foretop upgrade-check --to 1.18.3"))
