@@ -94,8 +94,8 @@ def subject_text(finding: Finding) -> str:
     nobody = next((word for prefix, word in _NOBODY.items() if finding.code.startswith(prefix)), "queue")
     word = kind_word(subject.kind) or nobody
     if finding.members:
-        words = dict.fromkeys(kind_word(one.subject.kind) or nobody for one in finding.members)
-        return f"{len(finding.members)} {' and '.join(_MANY.get(one, f'{one}s') for one in words)}"
+        words = dict.fromkeys(kind_word(member.subject.kind) or nobody for member in finding.members)
+        return f"{len(finding.members)} {' and '.join(_MANY.get(word, f'{word}s') for word in words)}"
     place = finding.called or "/".join(part for part in (subject.namespace, subject.name) if part)
     return f"{word} {place}".strip()
 

@@ -184,8 +184,8 @@ def _name(entry: NonAdminRow) -> str:
 
 
 def _conditions(entry: NonAdminRow) -> Signs:
-    held = {condition.type: condition.status for condition in entry.item.state.conditions}
-    return Signs(tuple(_CONDITION_GLYPHS.get(held.get(kind, ""), StatusGlyph.UNSET) for kind in _CONDITIONS))
+    statuses = {condition.type: condition.status for condition in entry.item.state.conditions}
+    return Signs(tuple(_CONDITION_GLYPHS.get(statuses.get(kind, ""), StatusGlyph.UNSET) for kind in _CONDITIONS))
 
 
 def _conditions_text(entry: NonAdminRow) -> str:
@@ -277,8 +277,8 @@ def _start(entry: NonAdminRow) -> datetime | None:
 
 
 def _started(entry: NonAdminRow, render: RenderContext) -> str:
-    at = _start(entry)
-    local = at.astimezone(render.zone_of(entry.item)) if at is not None else None
+    start = _start(entry)
+    local = start.astimezone(render.zone_of(entry.item)) if start is not None else None
     return "" if local is None else f"{local.day:>2} {local:%b %H:%M}"
 
 
@@ -337,7 +337,7 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
         "started",
         "STARTED",
         _started,
-        lambda entry: -at.timestamp() if (at := _start(entry)) is not None else None,
+        lambda entry: -start.timestamp() if (start := _start(entry)) is not None else None,
         cells=12,
     ),
     plain("object", "VELERO OBJECT", lambda entry: entry.item.velero.name, wide=True, from_middle=True),

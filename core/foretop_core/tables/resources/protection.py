@@ -132,8 +132,8 @@ class ProtectionView(View[ProtectionRow]):
 
     def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
         unreadable = (key for key, item in store.items(context, NAMESPACE.name) if _readable(item) is None)
-        known = (namespace_ref(context, name) for name in self._index(store, context).names)
-        return list(dict.fromkeys((*known, *unreadable)))
+        named = (namespace_ref(context, name) for name in self._index(store, context).names)
+        return list(dict.fromkeys((*named, *unreadable)))
 
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> ProtectionRow | None:
         row = protection_row(store, key, self._index(store, key.context))
@@ -157,11 +157,11 @@ class ProtectionView(View[ProtectionRow]):
     def basis(self, store: Store, context: str) -> object:
         """How the servers read expressions, and whether the namespaces are seen; the index is made again with it."""
         snapshot = store.snapshot(context)
-        found = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volumes_seen)
-        if self._bases.get(context) != found:
-            self._bases[context] = found
+        basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volumes_seen)
+        if self._bases.get(context) != basis:
+            self._bases[context] = basis
             self._indexes.pop(context, None)
-        return found
+        return basis
 
     def resource(self, entry: ProtectionRow) -> Namespace:
         return entry.namespace
@@ -204,16 +204,16 @@ class ProtectionView(View[ProtectionRow]):
         return None
 
     def item(self, entry: ProtectionRow, render: RenderContext) -> Item:
-        found, copies = entry.protection, entry.protection.copies
-        facts, drill = render.namespace(found), found.drill
+        protection, copies = entry.protection, entry.protection.copies
+        facts, drill = render.namespace(protection), protection.drill
         usable, severity, (good, partial) = facts.newest_copy, facts.severity, facts.all_copies
         return {
             "context": render.snapshot.context,
             "kind": NAMESPACE.name,
             "namespace": "",
-            "name": found.namespace,
+            "name": protection.namespace,
             "phase": entry.namespace.phase or None,
-            "exists": found.exists,
+            "exists": protection.exists,
             "state": facts.state.value,
             "severity": severity.value if severity is not None else None,
             "newestCopy": usable.name if usable is not None else None,
@@ -223,11 +223,13 @@ class ProtectionView(View[ProtectionRow]):
             "lateFrom": rfc3339(facts.late_from),
             "goodCopies": good,
             "partialCopies": partial,
-            "copiesOutOfReach": found.out_of_reach,
+            "copiesOutOfReach": protection.out_of_reach,
             "nextExpiry": rfc3339(copies.next_expiry),
             "lastExpiry": rfc3339(copies.last_expiry),
-            "nextRun": rfc3339(found.next_run),
-            "refusedRun": rfc3339(found.next_cover.next_run) if found.next_cover and found.is_next_refused else None,
+            "nextRun": rfc3339(protection.next_run),
+            "refusedRun": rfc3339(protection.next_cover.next_run)
+            if protection.next_cover and protection.is_next_refused
+            else None,
             "schedules": [
                 {
                     "namespace": cover.schedule.namespace,
@@ -237,34 +239,38 @@ class ProtectionView(View[ProtectionRow]):
                     "paused": cover.schedule.spec.paused,
                     "refused": cover.is_refused,
                 }
-                for cover in found.covers
+                for cover in protection.covers
             ],
-            "nonAdminBackups": found.nabs,
-            "covers": str(found.coverage),
+            "nonAdminBackups": protection.nabs,
+            "covers": str(protection.coverage),
             "volumes": facts.method or None,
             "volumesTaken": [
                 {
-                    "name": one.name,
-                    "method": one.method.value,
-                    "byCount": one.is_by_count,
-                    "byVolumeInfo": one.is_by_info,
-                    "bytes": one.size,
+                    "name": volume.name,
+                    "method": volume.method.value,
+                    "byCount": volume.is_by_count,
+                    "byVolumeInfo": volume.is_by_info,
+                    "bytes": volume.size,
                 }
-                for one in facts.volumes.taken
+                for volume in facts.volumes.taken
             ],
-            "volumesLeftOut": [{"name": one.name, "why": one.why} for one in facts.volumes.left_out],
+            "volumesLeftOut": [{"name": volume.name, "why": volume.why} for volume in facts.volumes.left_out],
             "volumesNotKnown": list(facts.volumes.open),
             "volumesNewer": list(facts.volumes.newer),
             "volumesUnknown": facts.volumes.unknown or None,
             "bytes": facts.volumes.size,
             "bytesUnknown": facts.volumes.size_unknown or None,
             "storageLocations": list(facts.storage),
-            "unavailableLocations": list(found.unavailable),
+            "unavailableLocations": list(protection.unavailable),
             "repositories": [
-                {"name": one.name, "phase": one.phase or None, "maintained": rfc3339(one.status.last_maintenance_time)}
-                for one in found.repositories
+                {
+                    "name": repository.name,
+                    "phase": repository.phase or None,
+                    "maintained": rfc3339(repository.status.last_maintenance_time),
+                }
+                for repository in protection.repositories
             ],
-            "lastRestored": rfc3339(found.restored),
+            "lastRestored": rfc3339(protection.restored),
             "lastDrill": None
             if drill is None
             else {
@@ -289,11 +295,11 @@ def _readable(item: Resource | None) -> Resource | None:
 
 def protection_row(store: Store, key: ObjectRef, index: ProtectionIndex) -> ProtectionRow | None:
     """The row of a namespace; None where nothing is known of it."""
-    found, item = index.row(key.name), store.get(key)
-    if found is None:
+    protection, item = index.row(key.name), store.get(key)
+    if protection is None:
         return None
     namespace = item if isinstance(item, Namespace) else Namespace(metadata=Metadata(name=key.name))
-    return ProtectionRow(found, namespace, copied_volumes(store.snapshot(key.context), found))
+    return ProtectionRow(protection, namespace, copied_volumes(store.snapshot(key.context), protection))
 
 
 def namespace_ref(context: str, name: str) -> ObjectRef:
@@ -333,8 +339,8 @@ def _storage(row: ProtectionRow) -> str:
 
 
 def _newest(row: ProtectionRow, render: RenderContext) -> str:
-    at = row.protection.copies.usable_at
-    return times.age(at, render.now) if at is not None else "none"
+    made = row.protection.copies.usable_at
+    return times.age(made, render.now) if made is not None else "none"
 
 
 def _newest_tone(row: ProtectionRow, render: RenderContext) -> Tone:
@@ -359,9 +365,9 @@ def _expires(row: ProtectionRow, render: RenderContext) -> str:
     copies = row.protection.copies
     if copies.next_expiry is None:
         return ""
-    left = row.left_after_next_expiry
+    copies_left = row.left_after_next_expiry
     when = times.until(copies.next_expiry - render.now) if copies.next_expiry > render.now else "now"
-    return f"{when}, {left} left"
+    return f"{when}, {copies_left} left"
 
 
 def _next(row: ProtectionRow, render: RenderContext) -> str:

@@ -109,14 +109,14 @@ class QueueView(View[Run]):
             return f"{len(entries):,}, beside the slots; IN, AT: end{', ~ start' if coming else ''}"
         refused = len(waiting) - len(coming)
         has_others = refused < len(entries)
-        told = [f"{len(entries):,}", *([f"{refused:,} refused" if has_others else "all refused"] if refused else ())]
-        for verb, known in (
+        parts = [f"{len(entries):,}", *([f"{refused:,} refused" if has_others else "all refused"] if refused else ())]
+        for verb, likely in (
             ("started", [item.expected_start for item in coming if item.expected_start is not None]),
             ("done", [item.expected_end for item in coming if item.expected_end is not None]),
         ):
-            if known and len(known) == len(entries) - refused:
-                told.append(f"{'the rest' if refused else 'all'} {verb} by {render.estimate(max(known), entries[0])}")
-        return f"{', '.join(told)}; IN, AT: start" if has_others else ", ".join(told)
+            if likely and len(likely) == len(entries) - refused:
+                parts.append(f"{'the rest' if refused else 'all'} {verb} by {render.estimate(max(likely), entries[0])}")
+        return f"{', '.join(parts)}; IN, AT: start" if has_others else ", ".join(parts)
 
     def below(self, render: RenderContext) -> tuple[str, Sequence[Run]]:
         return ended_lately(render)
@@ -174,12 +174,12 @@ def _kind_first(run: Run) -> tuple[str, bool, tuple[object, ...]]:
 def run_eta(run: Run, render: RenderContext) -> str:
     """`~02:46`, `5m → 02:46`, `5m → after 03:37`, `stalled 18m`; "" for a run that has ended."""
     facts = render.facts(run)
-    held = times.short(facts.held_for) if facts.held_for is not None else ""
+    length = times.short(facts.held_for) if facts.held_for is not None else ""
     match facts.state:
         case RunState.WAITS:
             return _starts(facts, render)
         case RunState.WAITS_FOR_VOLUME:
-            return _after_volume(facts, held, render)
+            return _after_volume(facts, length, render)
         case RunState.RUNS:
             return _ends(facts, render)
         case _:
@@ -190,8 +190,8 @@ def _starts(facts: RunFacts, render: RenderContext) -> str:
     moment, item = facts.expected_start, facts.item
     if moment is None:
         return "not known"
-    held = " held" if item is not None and item.is_held_by_namespace else ""
-    return f"~{render.estimate(moment, facts.run)}{held}"
+    suffix = " held" if item is not None and item.is_held_by_namespace else ""
+    return f"~{render.estimate(moment, facts.run)}{suffix}"
 
 
 def _after_volume(facts: RunFacts, held: str, render: RenderContext) -> str:
@@ -269,8 +269,8 @@ def _progress(run: Run, render: RenderContext) -> str:
     if has_ended(run):
         return "" if run.phase == "Completed" else run.phase
     facts = render.facts(run)
-    if held := held_words(facts):
-        return held
+    if words := held_words(facts):
+        return words
     return "" if facts.state is RunState.WAITS else progress_text(run, facts.data)
 
 
@@ -297,8 +297,8 @@ def _length_bar(run: Run, render: RenderContext) -> Drawing | None:
     """How long a good one took, against the longest that is shown; one that did not end well has its phase there."""
     if run.phase != "Completed" or not (length := run_length(run)):
         return None
-    shown = (run_length(one) for one in render.ended_lately[:_MOST_ENDED] if one.phase == "Completed")
-    longest = max((one for one in shown if one is not None), default=length)
+    shown = (run_length(run) for run in render.ended_lately[:_MOST_ENDED] if run.phase == "Completed")
+    longest = max((length for length in shown if length is not None), default=length)
     return TimeBar(0, round(1000 * (length / longest)), Tone.GOOD)
 
 

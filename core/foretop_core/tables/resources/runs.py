@@ -166,14 +166,14 @@ def percent(run: Run) -> str:
 
 def held_words(facts: RunFacts) -> str:
     """`stalled 18m`, `down 5m`, `refused`: what is said of an open run that does not get on; "" for any other."""
-    held = times.short(facts.held_for) if facts.held_for is not None else ""
+    length = times.short(facts.held_for) if facts.held_for is not None else ""
     match facts.state:
         case RunState.NOT_KNOWN:
             return NOT_KNOWN_YET
         case RunState.SERVER_SILENT:
-            return f"{facts.server.word} {held}"
+            return f"{facts.server.word} {length}"
         case RunState.STORAGE_HANGS | RunState.STALLED:
-            return f"stalled {held}"
+            return f"stalled {length}"
         case RunState.REFUSED:
             return "refused"
         case RunState.ENDED | RunState.WAITS | RunState.WAITS_FOR_VOLUME | RunState.RUNS:

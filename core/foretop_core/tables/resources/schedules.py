@@ -487,7 +487,7 @@ def schedule_item(facts: ScheduleFacts) -> Item:
 
 def _coming(facts: ScheduleFacts) -> Item:
     """The next run; where it is open how the server reads the expression, that is null and the readings have it."""
-    found: Item = {
+    coming: Item = {
         "nextRun": rfc3339(facts.next_run),
         "nextRunUnknown": facts.why_no_next or None,
         "due": facts.due,
@@ -497,13 +497,13 @@ def _coming(facts: ScheduleFacts) -> Item:
         "waitsFor": facts.waits_for or None,
     }
     if facts.dialect is None:
-        found["readings"] = [
+        coming["readings"] = [
             {
-                "releases": one.reading.releases,
-                "meaning": one.reading.meaning,
-                "nextRun": rfc3339(one.next_run),
-                "due": one.due,
+                "releases": reading.reading.releases,
+                "meaning": reading.reading.meaning,
+                "nextRun": rfc3339(reading.next_run),
+                "due": reading.due,
             }
-            for one in facts.by_reading
+            for reading in facts.by_reading
         ]
-    return found
+    return coming

@@ -183,8 +183,8 @@ def _known_fault(place: StorageRow, render: RenderContext) -> StorageFault | Non
 def old_news(facts: StorageFacts) -> str:
     """Says what Velero has not looked at for too long; a location that is not checked is not synced either."""
     looks = (("checked", facts.unchecked), ("synced", facts.unsynced))
-    told = (f"not {word} for {humanize.duration(length)}" for word, length in looks if length is not None)
-    return next(told, "")
+    ages = (f"not {word} for {humanize.duration(length)}" for word, length in looks if length is not None)
+    return next(ages, "")
 
 
 def _location(item: BackupStorageLocation) -> StorageRow:
@@ -228,15 +228,15 @@ def _request(item: NonAdminBackupStorageLocationRequest) -> StorageRow:
     source = item.status.non_admin_backup_storage_location
     asked = f"asked for by {source.namespace}/{source.name}" if source.name else ""
     decision = item.spec.approval_decision
-    said = f"{asked}, decision {decision}" if asked and decision else asked or decision
-    wanted = source.requested_spec
-    return StorageRow(item, "request", item.phase or "Pending", said, provider=wanted.provider, bucket=_bucket(wanted))
+    request = f"{asked}, decision {decision}" if asked and decision else asked or decision
+    spec = source.requested_spec
+    return StorageRow(item, "request", item.phase or "Pending", request, provider=spec.provider, bucket=_bucket(spec))
 
 
 def _repository(item: BackupRepository) -> StorageRow:
-    said = repository_problem(item) or f"volumes of {item.spec.volume_namespace} in {item.spec.backup_storage_location}"
+    text = repository_problem(item) or f"volumes of {item.spec.volume_namespace} in {item.spec.backup_storage_location}"
     kept = item.status.last_maintenance_time
-    return StorageRow(item, "repository", item.phase, said, checked=kept, provider=item.spec.repository_type)
+    return StorageRow(item, "repository", item.phase, text, checked=kept, provider=item.spec.repository_type)
 
 
 def _bucket(spec: BackupStorageLocationSpec) -> str:

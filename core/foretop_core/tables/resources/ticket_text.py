@@ -45,7 +45,7 @@ def ticket_text(finding: Finding, now: datetime) -> str:
         ("Raw", without_signs(finding.raw)),
         ("Do", render(finding.remedy, now)),
         ("Command", _command(finding)),
-        *(("Also" if at else "These", _member(one)) for at, one in enumerate(finding.members)),
+        *(("Also" if place else "These", _member(member)) for place, member in enumerate(finding.members)),
         ("As of", rfc3339(now) or ""),
     )
     return "\n".join(f"{f'{label}:':<{_LABEL}}{text}" for label, text in lines if text)
