@@ -143,21 +143,21 @@ def lane_cells(runs: Iterable[LaneRun], axis: TimeAxis, now: datetime, hours: It
     Where two runs meet in a cell, the one whose sign tells more stays: lost before failed before paused before not
     known before running before expected before waiting, and of two alike the worse.
     """
-    held: list[tuple[int, int, LaneSign, Tone] | None] = [None] * axis.cells
+    marks: list[tuple[int, int, LaneSign, Tone] | None] = [None] * axis.cells
     at_now = axis.cell_of(now)
 
     def put(first: int, stop: int, sign: LaneSign, tone: Tone) -> None:
         mine = (_LAYER[sign], _WEIGHT.get(tone, 0), sign, tone)
         for place in range(max(0, first), min(axis.cells, stop)):
-            known = held[place]
-            if known is None or known[:2] < mine[:2]:
-                held[place] = mine
+            mark = marks[place]
+            if mark is None or mark[:2] < mine[:2]:
+                marks[place] = mine
 
     for run in runs:
         _put_run(run, axis, at_now, put)
-    cells = [EMPTY if one is None else cell(one[2], one[3]) for one in held]
+    cells = [EMPTY if mark is None else cell(mark[2], mark[3]) for mark in marks]
     for place in (*hours, at_now):
-        if 0 <= place < axis.cells and held[place] is None:
+        if 0 <= place < axis.cells and marks[place] is None:
             cells[place] = cell(LaneSign.NOW, Tone.BRIGHT) if place == at_now else cell(LaneSign.HOUR, Tone.FAINT)
     return tuple(cells)
 
@@ -235,14 +235,14 @@ def _levels(stretches: Iterable[tuple[datetime, datetime]], axis: TimeAxis) -> t
             moves += [(first, 1), (last, -1)]
     moves.sort()
     means, most = [0.0] * cells, [0] * cells
-    at, count = 0.0, 0
+    reached, count = 0.0, 0
     for moment, change in (*moves, (step * cells, 0)):
-        while at < moment:
-            place = min(cells - 1, int(at / step))
+        while reached < moment:
+            place = min(cells - 1, int(reached / step))
             upto = min(moment, (place + 1) * step)
-            means[place] += count * (upto - at) / step
+            means[place] += count * (upto - reached) / step
             most[place] = max(most[place], count)
-            at = upto
+            reached = upto
         count += change
     return means, most
 

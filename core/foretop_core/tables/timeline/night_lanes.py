@@ -68,17 +68,17 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
 
     def in_window(self, window: Window) -> WindowOutlook:
         """The runs at work in a stretch of the day, worked out once for each."""
-        found = self._windows.get(window)
-        if found is None:
-            found = self._windows[window] = window_outlook(self.night, window)
-        return found
+        foreseen = self._windows.get(window)
+        if foreseen is None:
+            foreseen = self._windows[window] = window_outlook(self.night, window)
+        return foreseen
 
     def by_six(self, zone: tzinfo) -> WindowOutlook:
         """The night's own runs at six, worked out once for each zone."""
-        found = self._sixes.get(zone)
-        if found is None:
-            found = self._sixes[zone] = by_six(self.night, self.outlook.schedules, zone)
-        return found
+        foreseen = self._sixes.get(zone)
+        if foreseen is None:
+            foreseen = self._sixes[zone] = by_six(self.night, self.outlook.schedules, zone)
+        return foreseen
 
     @cached_property
     def _sixes(self) -> dict[tzinfo, WindowOutlook]:
@@ -146,12 +146,12 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
 
     def loads(self, axis: TimeAxis) -> tuple[CellLoad, ...]:
         """Slots and queue in the cells of an axis, worked out once for each of the axes on a screen."""
-        known = self._loads.get(axis)
-        if known is None:
+        loads = self._loads.get(axis)
+        if loads is None:
             while len(self._loads) >= _KEPT_LOADS:
                 del self._loads[next(iter(self._loads))]
-            known = self._loads[axis] = cell_loads(self._spans, axis)
-        return known
+            loads = self._loads[axis] = cell_loads(self._spans, axis)
+        return loads
 
     @cached_property
     def _loads(self) -> dict[TimeAxis, tuple[CellLoad, ...]]:

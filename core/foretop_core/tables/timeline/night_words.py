@@ -66,9 +66,9 @@ def night_words(
 ) -> tuple[WordLine, ...]:
     """In their order on the screen; a line without a label goes on with the one above it."""
     if shown.night.unknown:
-        told = Phrase(f"Nothing can be foreseen: {render(shown.night.unknown, now, zone)}.", Tone.BAD)
+        sentence = Phrase(f"Nothing can be foreseen: {render(shown.night.unknown, now, zone)}.", Tone.BAD)
         backs = (WordLine("If back", (Phrase(render(back, now, zone)),), 3) for back in shown.night.if_back)
-        return (WordLine("Night", (told,), 9), *backs)
+        return (WordLine("Night", (sentence,), 9), *backs)
     lines = (
         *_peak(shown, now, zone),
         *_longest_wait(shown),
@@ -102,10 +102,10 @@ def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLine, ..
     is_full = peak.count >= night.slots and waiting is not None
     is_told_below = waiting is not None and waiting.to_come > 0
     tenants = " with tenants" if peak.has_to_come and not is_told_below else ""
-    said = Phrase(f"{peak.count} of {slots} {span}{tenants}", Tone.WARN if is_full else Tone.PLAIN)
+    phrase = Phrase(f"{peak.count} of {slots} {span}{tenants}", Tone.WARN if is_full else Tone.PLAIN)
     if waiting is None:
-        return (WordLine("Peak", (said, Phrase(", nobody waits longer than a minute", Tone.DIM)), 3),)
-    first = WordLine("Peak", (said, Phrase(f", {waiting.count} waiting at {clock(waiting.begins, now, zone)}")), 3)
+        return (WordLine("Peak", (phrase, Phrase(", nobody waits longer than a minute", Tone.DIM)), 3),)
+    first = WordLine("Peak", (phrase, Phrase(f", {waiting.count} waiting at {clock(waiting.begins, now, zone)}")), 3)
     return (first, WordLine("", (Phrase(waiting.to_come_words),), 3)) if waiting.to_come else (first,)
 
 
@@ -114,23 +114,23 @@ def _longest_wait(shown: ServerNight) -> tuple[WordLine, ...]:
     wait = None if run is None else wait_of(run)
     if run is None or wait is None:
         return ()
-    said = Phrase(f"{run.called}, {humanize.duration(_to_minutes(wait))}", Tone.BRIGHT)
-    first = WordLine("Waits", (Phrase("longest "), said), 2)
+    phrase = Phrase(f"{run.called}, {humanize.duration(_to_minutes(wait))}", Tone.BRIGHT)
+    first = WordLine("Waits", (Phrase("longest "), phrase), 2)
     reason = _reason(shown.night, run, wait)
     return (first, WordLine("", (Phrase(reason),))) if reason else (first,)
 
 
 def joined(lines: Sequence[WordLine]) -> tuple[WordLine, ...]:
     """Each line with the ones that go on with it in one."""
-    found: list[WordLine] = []
+    merged: list[WordLine] = []
     for place, line in enumerate(lines):
-        if line.label or not found:
-            found.append(line)
+        if line.label or not merged:
+            merged.append(line)
         else:
-            first = found[-1]
+            first = merged[-1]
             goes_on = Phrase("; " if lines[place - 1].label == "" else ": ")
-            found[-1] = WordLine(first.label, (*first.phrases, goes_on, *line.phrases), first.weight)
-    return tuple(found)
+            merged[-1] = WordLine(first.label, (*first.phrases, goes_on, *line.phrases), first.weight)
+    return tuple(merged)
 
 
 def _holders(night: Night, waiting: ForeseenRun) -> list[tuple[timedelta, ForeseenRun]]:
@@ -138,18 +138,18 @@ def _holders(night: Night, waiting: ForeseenRun) -> list[tuple[timedelta, Forese
     begins, ends = waiting.submitted, waiting.start.likely if waiting.start else None
     if begins is None or ends is None or ends - begins < MINUTE:
         return []
-    held = (
+    overlaps = (
         (min(run.end.likely, ends) - max(run.start.likely, begins), run)
         for run in night.runs
         if run is not waiting and run.start is not None and run.end is not None
     )
-    return [one for one in held if one[0] > timedelta()]
+    return [overlap for overlap in overlaps if overlap[0] > timedelta()]
 
 
 def _reason(night: Night, waiting: ForeseenRun, wait: timedelta) -> str:
     """Names all who are before it; "" where they do not make up the wait."""
     holders = _holders(night, waiting)
-    if not holders or sum((held for held, _ in holders), timedelta()) <= wait - MINUTE:
+    if not holders or sum((overlap for overlap, _ in holders), timedelta()) <= wait - MINUTE:
         return ""
     run = holders[0][1]
     if len(holders) > 1 or run.start is None or run.end is None:
@@ -162,50 +162,50 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
     last, still = kept.last_before, still_open(kept)
     is_unknown = kept.verdict == "not known"
     verdict = ANSWERS[kept.verdict] if is_six else f"{kept.verdict} by {clock(kept.begins, now, zone)}".lstrip()
-    said = [Phrase(f"{kept.begins.astimezone(zone):%Z}: ", Tone.DIM)] if is_six else []
+    phrases = [Phrase(f"{kept.begins.astimezone(zone):%Z}: ", Tone.DIM)] if is_six else []
     skipped = skipped_words(kept)
-    said.append(Phrase(verdict, Tone.WARN if still or skipped or kept.missing else Tone.GOOD))
+    phrases.append(Phrase(verdict, Tone.WARN if still or skipped or kept.missing else Tone.GOOD))
     if is_unknown:
-        said.append(Phrase(f": {no_known_end(kept)}", Tone.WARN))
+        phrases.append(Phrase(f": {no_known_end(kept)}", Tone.WARN))
     if skipped:
-        said.append(Phrase(f", {'and' if kept.verdict == 'not' else 'but'} {skipped}", Tone.WARN))
+        phrases.append(Phrase(f", {'and' if kept.verdict == 'not' else 'but'} {skipped}", Tone.WARN))
     if last is not None:
         # Of several that are open then, the one that is the reason.
         who = f" ({last.run.called})" if len(names_of((*kept.at_work, *kept.waiting))) > 1 else ""
         what = "the others end" if is_unknown else "ends"
         end = f"{what} {clock(last.likely, now, zone)}{who}{_sure_by(last.by, last.likely, now, zone)}"
-        said.append(Phrase(f"{';' if skipped or is_unknown else ',' if is_six else ':'} {end}"))
+        phrases.append(Phrase(f"{';' if skipped or is_unknown else ',' if is_six else ':'} {end}"))
     if still and not is_unknown:
-        said.append(Phrase(f"; {still}"))
+        phrases.append(Phrase(f"; {still}"))
     return WordLine(
-        "By 06:00" if is_six else "Done", tuple(said), 6 if skipped or is_unknown or (still and not is_six) else 4
+        "By 06:00" if is_six else "Done", tuple(phrases), 6 if skipped or is_unknown or (still and not is_six) else 4
     )
 
 
 def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]:
     """Tells whether the night's runs are done by six: without a window that is what is asked; else when all is done."""
-    one = shown.outlook
-    idle = nothing_runs(one, zone)
+    outlook = shown.outlook
+    idle = nothing_runs(outlook, zone)
     if idle:
-        yield _nothing_runs(idle, one.night.resumed, now, zone)
+        yield _nothing_runs(idle, outlook.night.resumed, now, zone)
     six = shown.by_six(zone)
-    if one.night_end is None and (idle or not six.has_runs_before):
+    if outlook.night_end is None and (idle or not six.has_runs_before):
         return
     if six.skipped and not six.has_runs_before and not idle:
         of_zone = Phrase(f"{now.astimezone(zone):%Z}: ", Tone.DIM)
         yield WordLine("By 06:00", (of_zone, Phrase(f"no more runs; {skipped_words(six)}", Tone.WARN)), 6)
-    if one.night_end is not None and (idle or not six.has_runs_before or not one.schedules):
-        likely, by = one.night_end
-        what = done_of_all(one, _MOST_NAMED)
+    if outlook.night_end is not None and (idle or not six.has_runs_before or not outlook.schedules):
+        likely, by = outlook.night_end
+        what = done_of_all(outlook, _MOST_NAMED)
         sure = Phrase(_sure_by(by, likely, now, zone))
         yield WordLine("Done", (Phrase(f"{what} by "), Phrase(clock(likely, now, zone), Tone.BRIGHT), sure), 4)
         return
-    told = _done_by(six, now, zone, is_six=True)
-    paused = len(one.night.paused)
+    line = _done_by(six, now, zone, is_six=True)
+    paused = len(outlook.night.paused)
     not_made = [Phrase(f"; {words}", Tone.BAD) for words in six.missing]
     if paused:
         not_made.append(Phrase(f"; {paused:,} {PAUSED} make{'s' if paused == 1 else ''} none", Tone.WARN))
-    yield msgspec.structs.replace(told, phrases=(*told.phrases, *not_made))
+    yield msgspec.structs.replace(line, phrases=(*line.phrases, *not_made))
 
 
 def _nothing_runs(told: str, ends: datetime | None, now: datetime, zone: tzinfo) -> WordLine:
@@ -219,8 +219,8 @@ def _sure_by(by: datetime | None, likely: datetime, now: datetime, zone: tzinfo)
     """Follows a likely moment; where both are the same on the screen, it stands there once."""
     if by is None:
         return ""
-    at = clock(by, now, zone)
-    return f", {SURE}" if at == clock(likely, now, zone) else f", {SURE} by {at}"
+    end = clock(by, now, zone)
+    return f", {SURE}" if end == clock(likely, now, zone) else f", {SURE} by {end}"
 
 
 def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | None) -> WordLine | None:
@@ -232,8 +232,8 @@ def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | No
     if kept.is_free:
         return WordLine("Window", (Phrase(span), Phrase("is free", Tone.GOOD)), 2)
     names = names_of(kept.sure or kept.perhaps)
-    said = "is not free: " if kept.sure else "perhaps not free: "
-    return WordLine("Window", (Phrase(span), Phrase(said, Tone.WARN), Phrase(humanize.join(names))), 5)
+    verdict = "is not free: " if kept.sure else "perhaps not free: "
+    return WordLine("Window", (Phrase(span), Phrase(verdict, Tone.WARN), Phrase(humanize.join(names))), 5)
 
 
 def _not_made(shown: ServerNight) -> Iterator[WordLine]:
@@ -258,8 +258,8 @@ def _paused(names: Sequence[str]) -> WordLine | None:
     if not names:
         return None
     # Nothing resumes by itself: whatever end is planned, they are played as paused.
-    told = f"{humanize.count(len(names), 'schedule')}, all night: {humanize.join(list(names))}"
-    return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told)), 1)
+    text = f"{humanize.count(len(names), 'schedule')}, all night: {humanize.join(list(names))}"
+    return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(text)), 1)
 
 
 def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
@@ -350,17 +350,19 @@ def _company(night: Night, run: ForeseenRun) -> str:
     """The runs at work when it starts, or that start in the same minute; of one at work, those beside it now."""
     if run.start is None or run.fate is Fate.REFUSED:
         return ""
-    at = max(run.start.likely, night.now) if run.is_running else run.start.likely
+    start = max(run.start.likely, night.now) if run.is_running else run.start.likely
     # By name: one at work is told with another end than the night has.
     same = (run.owner, run.name, run.due)
-    others = [one for one in night.runs if (one.owner, one.name, one.due) != same and _is_at_work(one, at)]
-    tenants = sum(span.is_to_come and span.start <= at < span.released for span in night.typical)
+    others = [
+        other for other in night.runs if (other.owner, other.name, other.due) != same and _is_at_work(other, start)
+    ]
+    tenants = sum(span.is_to_come and span.start <= start < span.released for span in night.typical)
     names = [other.called for other in others] + (["an expected tenant backup"] if tenants == 1 else [])
     names += [f"{tenants} expected tenant backups"] if tenants > 1 else []
     if not names:
         before = [] if run.is_running else _holders(night, run)
         return f"no other run, after {max(before, key=itemgetter(0))[1].called}" if before else "no other run"
-    used = tenants + sum(not one.is_finishing for one in (run, *others))
+    used = tenants + sum(not holder.is_finishing for holder in (run, *others))
     return f"{humanize.join(names)}{': all slots taken' if used >= night.slots else ''}"
 
 
@@ -406,8 +408,8 @@ def week_words(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLin
 def clock(at: datetime, now: datetime, zone: tzinfo) -> str:
     """`04:29`, rounded to the minute, with the day where it is not today or the night that follows."""
     local = (at + timedelta(seconds=30)).astimezone(zone)
-    told = f"{local:%H:%M}"
-    return told if abs(local - now) < timedelta(hours=20) else f"{local:%a} {told}"
+    time = f"{local:%H:%M}"
+    return time if abs(local - now) < timedelta(hours=20) else f"{local:%a} {time}"
 
 
 def end_words(end: datetime | None, now: datetime, zone: tzinfo) -> str:

@@ -46,8 +46,8 @@ def preview(text: str, minutes: str, dialect: Dialect) -> Preview:
         return Preview(text, max(0, number), dialect, problem=str(parsed), problem_at=_place(text, parsed))
     meaning, zone = parsed.describe(), parsed.zone
     if not 0 <= number <= MOST_MINUTES:
-        said = f"minutes must be a whole number from 0 to {MOST_MINUTES:,}"
-        return Preview(text, 0, dialect, meaning, zone, problem=said, problem_in_minutes=True)
+        limits = f"minutes must be a whole number from 0 to {MOST_MINUTES:,}"
+        return Preview(text, 0, dialect, meaning, zone, problem=limits, problem_in_minutes=True)
     try:
         primed = prime(text, number, dialect)
     except PrimerError as problem:

@@ -86,14 +86,14 @@ def labels(ruler: TimeAxis, zone: tzinfo = UTC, least: int = 0) -> tuple[tuple[i
     """Cells and the time that they hold, `least` minutes apart or more: hours with the date at midnight, or dates."""
     fitting = (size for size in _INTERVALS if size >= least and size % ruler.step == 0)
     interval = next((size for size in fitting if size // ruler.step >= _LABEL_ROOM), _INTERVALS[-1])
-    found = []
+    labelled = []
     for cell in range(ruler.cells):
         local = (ruler.start + cell * ruler.step * MINUTE).astimezone(zone)
         # Where the clocks have changed no cell need begin with the hour: the one that holds it has the label.
         ahead = -(local.toordinal() * _DAY + local.hour * 60 + local.minute) % interval
         if ahead < ruler.step:
-            found.append((cell, _label(local + ahead * MINUTE, interval)))
-    return tuple(found)
+            labelled.append((cell, _label(local + ahead * MINUTE, interval)))
+    return tuple(labelled)
 
 
 def _label(local: datetime, interval: int) -> str:
