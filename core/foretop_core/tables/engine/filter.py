@@ -77,16 +77,16 @@ def parse_filter(text: str, fields: Collection[str] | Mapping[str, str] = (), *,
     While a person is `typing`, the value of a field is the beginning of a word, unless it stands in quotes or has
     a `*` in it; a script means the whole.
     """
-    known = _Fields(fields, typing)
+    names = _Fields(fields, typing)
     terms: list[Test | str] = []
     index = _skip(text, 0)
     while index < len(text):
-        term, index = _term(text, index, known)
+        term, index = _term(text, index, names)
         terms.append(term)
         index = _skip(text, index)
     words = tuple(term for term in terms if isinstance(term, str))
     tests = tuple(term for term in terms if not isinstance(term, str))
-    return Filter(text, words, tests, frozenset(known.asked))
+    return Filter(text, words, tests, frozenset(names.asked))
 
 
 def _term(text: str, at: int, fields: _Fields) -> tuple[Test | str, int]:
@@ -108,15 +108,15 @@ def _term(text: str, at: int, fields: _Fields) -> tuple[Test | str, int]:
             value, whole, end = _word(text, end)
         test = fields.test(name, value, whole)
         return (_not(test) if negated else test), end
-    wanted = word.lower()
-    return ((lambda row: not row.contains(wanted)) if negated else wanted), end
+    lower = word.lower()
+    return ((lambda row: not row.contains(lower)) if negated else lower), end
 
 
 def _option(text: str, option: str, at: int) -> tuple[Test, int]:
     start = _skip(text, at)
     if start >= len(text):
-        wanted = "a label selector" if option == "-l" else "a text"
-        raise _unusable(text, f"{option} needs {wanted} after it")
+        operand = "a label selector" if option == "-l" else "a text"
+        raise _unusable(text, f"{option} needs {operand} after it")
     if option == "-f":
         word, _, end = _word(text, start)
         return _fuzzy(word), end
@@ -178,10 +178,10 @@ class _Fields:
         self.asked: set[str] = set()
 
     def test(self, name: str, value: str, whole: bool) -> Test:
-        field = next((field for known, field in self._names.items() if known.lower() == name.lower()), None)
+        field = next((field for own, field in self._names.items() if own.lower() == name.lower()), None)
         if field is None:
-            known = ", ".join(sorted(self._names)) or "none"
-            hint = f"the fields are {known}; put text in quotes to search for it"
+            names = ", ".join(sorted(self._names)) or "none"
+            hint = f"the fields are {names}; put text in quotes to search for it"
             raise BadInput(f"Filter {f'{name}:'!r} cannot be used", f"{name!r} is not a field here", hint)
         self.asked.add(field)
         # In quotes a comma may be one of the text itself: `in 29d, 6 left`.
@@ -202,7 +202,7 @@ class _Fields:
 def _shown_as(field: str, value: str) -> tuple[str, ...]:
     """Each line of it, a phase also in the fewer letters that a narrow column shows."""
     values = value.split("\n")
-    briefs = (brief for one in values for brief in phase_briefs(one)) if field in _PHASES else ()
+    briefs = (brief for text in values for brief in phase_briefs(text)) if field in _PHASES else ()
     return *values, *briefs
 
 

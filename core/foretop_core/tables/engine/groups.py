@@ -76,8 +76,8 @@ class GroupCounts(Generic[E]):
         return [(group, self._counts[group].total()) for group in sorted(self._counts)]
 
     def standings(self, group: Group) -> tuple[tuple[StatusLabel, int], ...]:
-        told = [(standing, count) for standing, count in self._counts[group].items() if standing is not None]
-        return tuple(sorted(told, key=lambda one: (_GRAVEST.index(one[0][0]), one[0][1])))
+        marked = [(standing, count) for standing, count in self._counts[group].items() if standing is not None]
+        return tuple(sorted(marked, key=lambda one: (_GRAVEST.index(one[0][0]), one[0][1])))
 
 
 class GroupedRows(Generic[E]):
@@ -277,12 +277,12 @@ class SectionedRows(Generic[E]):
         if self._found_at == self._table.moves:
             return
         self._found_at = self._table.moves
-        found: list[tuple[tuple[str, str, str], int, list[ObjectRef]]] = []
+        sections: list[tuple[tuple[str, str, str], int, list[ObjectRef]]] = []
         for row, (key, entry) in enumerate(self._table):
             section = self._section_of(key, entry)
-            if not found or found[-1][0] != section:
-                found.append((section, row, []))
-            found[-1][2].append(key)
-        self._heads = [SectionHeader(section, tuple(keys)) for section, _, keys in found]
-        self._rows_before = [row for _, row, _ in found]
+            if not sections or sections[-1][0] != section:
+                sections.append((section, row, []))
+            sections[-1][2].append(key)
+        self._heads = [SectionHeader(section, tuple(keys)) for section, _, keys in sections]
+        self._rows_before = [row for _, row, _ in sections]
         self._lines_before = [row + place for place, row in enumerate(self._rows_before)]

@@ -75,10 +75,10 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
 
     def namespace(self, protection: NamespaceProtection) -> NamespaceFacts:
         """The facts of a namespace now."""
-        held = self._namespaces.get(protection.namespace)
-        if held is None or held.protection is not protection:
-            held = self._namespaces[protection.namespace] = self.protection.facts(protection)
-        return held
+        facts = self._namespaces.get(protection.namespace)
+        if facts is None or facts.protection is not protection:
+            facts = self._namespaces[protection.namespace] = self.protection.facts(protection)
+        return facts
 
     @cached_property
     def _namespaces(self) -> dict[str, NamespaceFacts]:
@@ -120,25 +120,25 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
 
     def server(self, namespace: str) -> ServerFacts:
         """The Velero server of a namespace as it is now."""
-        found = self._servers.get(namespace)
-        if found is None:
-            found = self._servers[namespace] = server_facts(self.snapshot, namespace, self.now, self.beat(namespace))
-        return found
+        server = self._servers.get(namespace)
+        if server is None:
+            server = self._servers[namespace] = server_facts(self.snapshot, namespace, self.now, self.beat(namespace))
+        return server
 
     def line(self, namespace: str) -> QueueLine:
         """The line of a namespace's server: what it works on and what waits."""
-        found = self._lines.get(namespace)
-        if found is None:
-            found = self._lines[namespace] = self.queue(self.server(namespace))
-        return found
+        line = self._lines.get(namespace)
+        if line is None:
+            line = self._lines[namespace] = self.queue(self.server(namespace))
+        return line
 
     def queue_axis(self, namespace: str) -> timedelta:
         """From now to the end of the last backup that waits: all of them are drawn on it. Nothing where none ends."""
-        found = self._axes.get(namespace)
-        if found is None:
+        axis = self._axes.get(namespace)
+        if axis is None:
             last_end = self.line(namespace).last_end or self.now
-            found = self._axes[namespace] = max(timedelta(), last_end - self.now)
-        return found
+            axis = self._axes[namespace] = max(timedelta(), last_end - self.now)
+        return axis
 
     @cached_property
     def _axes(self) -> dict[str, timedelta]:
@@ -159,14 +159,14 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     def facts(self, run: Run) -> RunFacts:
         """A backup or restore as it is now."""
         key = (type(run), run.namespace, run.name)
-        found = self._facts.get(key)
-        if found is None or found.run is not run:
-            found = self._facts[key] = (
+        facts = self._facts.get(key)
+        if facts is None or facts.run is not run:
+            facts = self._facts[key] = (
                 ended_facts(self.snapshot, run, self.server(run.namespace))
                 if has_ended(run)
                 else run_facts(self.snapshot, run, self.now, self.line(run.namespace), self.limits.nothing_moved)
             )
-        return found
+        return facts
 
     @cached_property
     def _servers(self) -> dict[str, ServerFacts]:
@@ -199,9 +199,9 @@ class _SchedulesNow:
     def facts(self, known: LastingFacts) -> ScheduleFacts:
         schedule = known.schedule
         key = (schedule.namespace, schedule.name)
-        held = self._held.get(key)
-        if held is None or held.schedule is not schedule or held.known_runs is not known.known_runs:
-            held = self._held[key] = ScheduleFacts(
+        facts = self._held.get(key)
+        if facts is None or facts.schedule is not schedule or facts.known_runs is not known.known_runs:
+            facts = self._held[key] = ScheduleFacts(
                 schedule,
                 known.known_runs,
                 known.readings,
@@ -210,7 +210,7 @@ class _SchedulesNow:
                 grace=self._grace,
                 known_beat=self._beat(schedule.namespace),
             )
-        return held
+        return facts
 
 
 class _LongLine:
@@ -271,10 +271,10 @@ class RenderContextFactory:
         self, now: datetime, zoning: TimeZoneSetting = IN_UTC, limits: Thresholds | None = None
     ) -> RenderContext:
         # Lists that have come in since show more of both than the passing of time, which alone shows nothing.
-        known, at = self._worked_out, self._store.health.revision
+        before, revision = self._worked_out, self._store.health.revision
         snapshot = self._store.snapshot(self._context)
-        if known is None or known[1] != at or (abs(now - known[0]) >= REFRESH and known[2] is not snapshot):
-            self._worked_out = (now, at, snapshot)
+        if before is None or before[1] != revision or (abs(now - before[0]) >= REFRESH and before[2] is not snapshot):
+            self._worked_out = (now, revision, snapshot)
             self._seconds, self._pasts = {}, {}
         return RenderContext(
             snapshot,
@@ -292,12 +292,12 @@ class RenderContextFactory:
         if reader is not None and reader.is_large:
             return self._long_lines[namespace].of(reader, self._store.revision(self._context), now, server)
         forecasts = self._forecasts[namespace]
-        told = {} if server.silence else forecasts.of(snapshot, namespace, now, self._past(snapshot, namespace))
-        return queue_line(snapshot, namespace, now, server, told)
+        by_run = {} if server.silence else forecasts.of(snapshot, namespace, now, self._past(snapshot, namespace))
+        return queue_line(snapshot, namespace, now, server, by_run)
 
     def _schedule_of(self, backup: Backup) -> Schedule | None:
-        found = self._store.get(ObjectRef(self._context, SCHEDULE.name, backup.namespace, backup.schedule_name))
-        return found if isinstance(found, Schedule) else None
+        schedule = self._store.get(ObjectRef(self._context, SCHEDULE.name, backup.namespace, backup.schedule_name))
+        return schedule if isinstance(schedule, Schedule) else None
 
     def _beat(self, snapshot: ClusterSnapshot, namespace: str) -> Heartbeat:
         if namespace not in self._seconds:

@@ -37,12 +37,12 @@ class LabelRequirement(msgspec.Struct, frozen=True):
     less_than: int | None = None
 
     def matches(self, labels: Mapping[str, str]) -> bool:
-        held = labels.get(self.key)
+        value = labels.get(self.key)
         if self.greater_than is not None or self.less_than is not None:
-            return held is not None and self._compares(held)
+            return value is not None and self._compares(value)
         if not self.values:
-            return (held is not None) != self.negated
-        return (held in self.values) != self.negated
+            return (value is not None) != self.negated
+        return (value in self.values) != self.negated
 
     def _compares(self, held: str) -> bool:
         if not re.fullmatch(r"-?\d+", held):

@@ -198,11 +198,11 @@ class TableView(ABC, Generic[E]):
         """The item that `-o json` prints of it."""
 
     def column(self, name: str) -> Column[E]:
-        found = next((column for column in self.columns if column.name == name.lower()), None)
-        if found is None:
-            known = ", ".join(column.name for column in self.columns)
-            raise BadInput(f"{name!r} is not a column of {self.name}", f"the columns are {known}")
-        return found
+        column = next((column for column in self.columns if column.name == name.lower()), None)
+        if column is None:
+            names = ", ".join(column.name for column in self.columns)
+            raise BadInput(f"{name!r} is not a column of {self.name}", f"the columns are {names}")
+        return column
 
 
 WORST_FIRST = "worst"
