@@ -28,7 +28,7 @@ def check_records(records: Iterable[ActionRecord]) -> tuple[ActionRecord, ...]:
     for record, other in pairwise(ordered):
         if record.place == other.place:
             raise LookupError(f"actions {record.id} and {other.id} both have the place {record.place}")
-    ids = [one.id for one in ordered]
+    ids = [record.id for record in ordered]
     for record in ordered:
         if ids.count(record.id) > 1:
             raise LookupError(f"two actions are called {record.id}")
@@ -41,9 +41,9 @@ def check_records(records: Iterable[ActionRecord]) -> tuple[ActionRecord, ...]:
     return tuple(ordered)
 
 
-RECORDS = check_records({id(one): one for one in _found()}.values())
+RECORDS = check_records({id(record): record for record in _found()}.values())
 """In their places. A planner may import the record of another; it is counted once."""
-BY_ID = {one.id: one for one in RECORDS}
+BY_ID = {record.id: record for record in RECORDS}
 
 
 def told_rights(

@@ -55,12 +55,12 @@ def _line(path: _Path, value: Any, held: Any, owner: str, *, patch: bool) -> str
 
 
 def _held(before: Mapping[str, Any], path: _Path) -> Any:
-    found: Any = before
+    value: Any = before
     for key in path:
-        if not isinstance(found, Mapping):
+        if not isinstance(value, Mapping):
             return None
-        found = found.get(key)
-    return found
+        value = value.get(key)
+    return value
 
 
 def _said(value: Any) -> str:
@@ -69,7 +69,7 @@ def _said(value: Any) -> str:
             return "absent"
         case str():
             return value
-        case list() if value and all(isinstance(one, str) for one in value):
+        case list() if value and all(isinstance(entry, str) for entry in value):
             return ", ".join(value)
         case _:
             return json.dumps(value, separators=(",", ":"), ensure_ascii=False)

@@ -62,10 +62,10 @@ class JournalEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     def moment(self) -> datetime | None:
         """When; None where the line has no time that can be told in every zone."""
         try:
-            found = datetime.fromisoformat(self.at)
+            moment = datetime.fromisoformat(self.at)
         except ValueError:
             return None
-        return found if found.tzinfo is not None and FIRST_YEAR <= found.year <= LAST_YEAR else None
+        return moment if moment.tzinfo is not None and FIRST_YEAR <= moment.year <= LAST_YEAR else None
 
 
 SENDING = "sending"
@@ -175,10 +175,10 @@ class Journal(msgspec.Struct, frozen=True):
 
     def read(self) -> Iterator[JournalEntry]:
         """Every write that may have been made or was refused, oldest first; a torn line is passed over. Blocks."""
-        found: dict[str, JournalEntry] = {}
+        latest: dict[str, JournalEntry] = {}
         for number, entry in enumerate(self._entries()):
-            found[entry.id or str(number)] = entry
-        for entry in found.values():
+            latest[entry.id or str(number)] = entry
+        for entry in latest.values():
             if entry.result == SENDING:
                 yield msgspec.structs.replace(entry, result=_OPEN)
             elif entry.result.partition(":")[0] not in _NOT_MADE:
@@ -237,7 +237,7 @@ def entry_line(entry: JournalEntry) -> bytes:
         result=redacted(entry.result),
     )
     shorter = (_shortened(entry, partial(_short, longest=longest)) for longest in _SHORTENED_TO)
-    lines = (msgspec.json.encode(one) + b"\n" for one in chain((entry,), shorter))
+    lines = (msgspec.json.encode(version) + b"\n" for version in chain((entry,), shorter))
     fitting = (line for line in lines if len(line) <= MOST_ENTRY_BYTES)
     return next(fitting, b"") or msgspec.json.encode(_shortened(entry, _left_out)) + b"\n"
 
@@ -282,9 +282,9 @@ def _unreadable(path: Path, problem: OSError) -> ForetopError:
 
 
 def _day_of(path: Path) -> date | None:
-    found = _DAY_FILE.fullmatch(path.name)
+    name = _DAY_FILE.fullmatch(path.name)
     try:
-        return date.fromisoformat(found[1]) if found else None
+        return date.fromisoformat(name[1]) if name else None
     except ValueError:
         return None
 

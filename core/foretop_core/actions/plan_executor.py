@@ -324,10 +324,10 @@ class _StepWrite:
         try:
             path = api_paths.item(kind_of_ref(target), target.namespace, target.name)
             body = (await self.executor.client.request("GET", path)).body
-            found = read_object(step, body)
+            made = read_object(step, body)
         except ForetopError:
             return b""
-        return body if judge_write(step, found) is WriteEvidence.DONE else b""
+        return body if judge_write(step, made) is WriteEvidence.DONE else b""
 
     # The journal
 
@@ -442,10 +442,10 @@ class _SelfReview(msgspec.Struct):
 async def whoami(client: ApiClient, environ: Mapping[str, str]) -> str:
     """The one who acts, for journal and next shift: the login of this machine, and whom the cluster takes it for."""
     here = login(environ)
-    known = "" if client.read_only else await _known_as(client)
-    if not known or known == here:
+    account = "" if client.read_only else await _known_as(client)
+    if not account or account == here:
         return here
-    return known if here == SOMEBODY or here in known else f"{here} as {known}"
+    return account if here == SOMEBODY or here in account else f"{here} as {account}"
 
 
 def login(environ: Mapping[str, str]) -> str:

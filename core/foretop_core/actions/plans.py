@@ -145,8 +145,8 @@ def replace_object(snapshot: ClusterSnapshot, kind: Kind, item: Resource) -> Clu
     place = _PLACES.get(kind.name)
     if place is None:
         return snapshot
-    held = objects_of(snapshot, kind)
-    others = tuple(one for one in held if (one.namespace, one.name) != (item.namespace, item.name))
+    before = objects_of(snapshot, kind)
+    others = tuple(other for other in before if (other.namespace, other.name) != (item.namespace, item.name))
     change: dict[str, Any] = {place: (*others, item), "live": None}
     return replace(snapshot, **change)
 

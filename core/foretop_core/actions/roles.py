@@ -81,14 +81,14 @@ def role_manifests(holder: RoleHolder, velero_namespace: str, namespaces: Iterab
     """The roles of one holder, each with its binding, as `kubectl apply` takes them."""
     needs, name = role_needs(holder), f"foretop-{holder}"
     own = tuple(namespaces) if needs.in_own_namespaces else ()
-    found: list[dict[str, Any]] = []
+    manifests: list[dict[str, Any]] = []
     if needs.everywhere or not (needs.beside_velero or own):
-        found += _bound("ClusterRole", name, "", needs.everywhere)
+        manifests += _bound("ClusterRole", name, "", needs.everywhere)
     if needs.beside_velero:
-        found += _bound("Role", name, velero_namespace, needs.beside_velero)
+        manifests += _bound("Role", name, velero_namespace, needs.beside_velero)
     for namespace in own:
-        found += _bound("Role", name, namespace, needs.in_own_namespaces)
-    return found
+        manifests += _bound("Role", name, namespace, needs.in_own_namespaces)
+    return manifests
 
 
 def role_rules(needs: Iterable[RequiredPermission]) -> list[dict[str, Any]]:

@@ -130,8 +130,8 @@ def has_own_storage(snapshot: ClusterSnapshot, item: NonAdmin) -> bool:
     """True if the backup lies in a storage location of the tenant's own; a restore's is where its backup is."""
     nab = item if isinstance(item, NonAdminBackup) else None
     if isinstance(item, NonAdminRestore):
-        wanted = (item.namespace, item.spec.restore_spec.backup_name)
-        nab = next((one for one in snapshot.nabs if (one.namespace, one.name) == wanted), None)
+        backup = (item.namespace, item.spec.restore_spec.backup_name)
+        nab = next((candidate for candidate in snapshot.nabs if (candidate.namespace, candidate.name) == backup), None)
     return nab is not None and bool(nab.spec.backup_spec.storage_location)
 
 
@@ -218,5 +218,5 @@ def _unwritten(name: str, file: RunFile, phase: str, state: str) -> tuple[str, s
 
 
 def _backup_of(snapshot: ClusterSnapshot, restore: Restore) -> Backup | None:
-    wanted = (restore.namespace, restore.spec.backup_name)
-    return next((backup for backup in snapshot.backups if (backup.namespace, backup.name) == wanted), None)
+    key = (restore.namespace, restore.spec.backup_name)
+    return next((backup for backup in snapshot.backups if (backup.namespace, backup.name) == key), None)

@@ -43,7 +43,7 @@ class LogText(Sequence[str]):
     def __init__(self, text: bytes | bytearray, left_out: str = "") -> None:
         self._text = text
         self._left_out = left_out
-        self._ends = array("I", (found.start() for found in re.finditer(rb"\n", text)))
+        self._ends = array("I", (newline.start() for newline in re.finditer(rb"\n", text)))
         if text and not text.endswith(b"\n"):
             self._ends.append(len(text))
 
@@ -54,12 +54,12 @@ class LogText(Sequence[str]):
 
     def without_subject(self) -> LogText:
         """The lines without `backup=velero/nightly`, where none of them names another: a title says it once."""
-        found = _SUBJECT.search(self._text)
-        if found is None:
+        subject = _SUBJECT.search(self._text)
+        if subject is None:
             return self
-        named = self._text.count(found[0].partition(b"=")[0] + b"=")
-        same = sum(1 for _ in re.finditer(re.escape(found[0]) + rb"(?!\S)", self._text))
-        return LogText(self._text, found[0].decode("utf-8", "replace")) if same == named else self
+        named = self._text.count(subject[0].partition(b"=")[0] + b"=")
+        same = sum(1 for _ in re.finditer(re.escape(subject[0]) + rb"(?!\S)", self._text))
+        return LogText(self._text, subject[0].decode("utf-8", "replace")) if same == named else self
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -70,7 +70,7 @@ class LogText(Sequence[str]):
     def __getitem__(self, place: slice) -> tuple[str, ...]: ...
     def __getitem__(self, place: int | slice) -> str | tuple[str, ...]:
         if isinstance(place, slice):
-            return tuple(self[at] for at in range(*place.indices(len(self))))
+            return tuple(self[index] for index in range(*place.indices(len(self))))
         if not -len(self) <= place < len(self):
             raise IndexError(place)
         return self._decoded(place % len(self), place % len(self) + 1)[0]
@@ -125,17 +125,17 @@ async def pod_log(client: ApiClient, namespace: str, name: str) -> LogText:
     pods = await _pods(client, namespace)
     if not pods:
         raise ForetopError(f"No Velero pod found in {namespace}")
-    wanted = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
-    found = bytearray()
+    mention = re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])")
+    lines = bytearray()
     for pod in pods:
         path = _log_path(namespace, pod.metadata.name)
         params = {"tailLines": _POD_LINES}
-        if any(one.name == "velero" for one in pod.spec.containers):
+        if any(container.name == "velero" for container in pod.spec.containers):
             params["container"] = "velero"
         async for line in _streamed_lines(client, path, params):
-            if wanted.search(line.decode("utf-8", "replace")):
-                found += line + b"\n"
-    return LogText(found)
+            if mention.search(line.decode("utf-8", "replace")):
+                lines += line + b"\n"
+    return LogText(lines)
 
 
 async def container_log(
@@ -147,10 +147,10 @@ async def container_log(
         params["container"] = container
     if previous:
         params["previous"] = "true"
-    found = bytearray()
+    lines = bytearray()
     async for line in _streamed_lines(client, _log_path(namespace, pod), params):
-        found += line + b"\n"
-    return LogText(found)
+        lines += line + b"\n"
+    return LogText(lines)
 
 
 async def _streamed_lines(client: ApiClient, path: str, params: dict[str, str]) -> AsyncIterator[bytes]:
@@ -209,8 +209,8 @@ class RunLog(msgspec.Struct, frozen=True):
 
     def search(self, text: str) -> Iterator[tuple[int, str]]:
         """The lines that hold a text, whatever its case, with their numbers from 1."""
-        wanted = text.casefold()
-        return ((at, line) for at, line in enumerate(self.lines, start=1) if wanted in line.casefold())
+        folded = text.casefold()
+        return ((number, line) for number, line in enumerate(self.lines, start=1) if folded in line.casefold())
 
     def save(self, path: Path) -> None:
         """Into a new file that its owner alone can read; one that is there is left alone."""
@@ -244,12 +244,12 @@ async def _run_log(executor: PlanExecutor, run: Run, trust: TlsTrust | None, pro
     try:
         return RunLog(await asyncio.to_thread(_lines, await run_file(executor, run, RunFile.LOG, trust, progress)))
     except (ActionRefused, FileUnavailable, DownloadFailed, ApiError, Unreachable) as problem:
-        found = await _of_pod(executor, run, problem)
-        if not found:
+        text = await _of_pod(executor, run, problem)
+        if not text:
             either = "the log of Velero's pod does not mention it either"
             why = f"{problem.why}; {either}" if problem.why else either
             raise FileUnavailable(problem.what, why, problem.hint) from None
-        return RunLog(found, partial=True, why=str(problem))
+        return RunLog(text, partial=True, why=str(problem))
 
 
 def _lines(text: bytes | bytearray) -> LogText:

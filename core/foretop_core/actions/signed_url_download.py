@@ -76,10 +76,10 @@ async def fetch(
     It comes as it was put together: a copy would take as much room again.
     """
     for _ in range(_MOST_REDIRECTS):
-        found = await _fetch_once(url, trust, progress, most, environ)
-        if isinstance(found, bytearray):
-            return found
-        url = _followed(url, found)
+        answer = await _fetch_once(url, trust, progress, most, environ)
+        if isinstance(answer, bytearray):
+            return answer
+        url = _followed(url, answer)
     raise DownloadFailed(f"The storage at {_host(url)} redirects again and again")
 
 
@@ -126,10 +126,10 @@ def _host(url: str) -> str:
     try:
         parts = urlsplit(url)
         named = 0 < len(parts.hostname or "") <= _LONGEST_HOST
-        known = parts.scheme in ("http", "https") and named and parts.port != 0
+        is_valid = parts.scheme in ("http", "https") and named and parts.port != 0
     except ValueError:
-        known = False
-    if not known:
+        is_valid = False
+    if not is_valid:
         raise DownloadFailed("The storage's address is not valid", "Velero signed one that is not http or https")
     return parts.netloc.rpartition("@")[2]
 

@@ -93,9 +93,9 @@ def patch_step(
 ) -> PlanStep:
     """A merge patch that holds only for the object and version looked at; `of` names an object that was not chosen."""
     meta = {**patch.get("metadata", {}), **identity(item)}
-    said = {key: value for key, value in patch.items() if value}
+    shown = {key: value for key, value in patch.items() if value}
     line = kubectl(where.context, where.namespace, "patch", api_paths.title(kind_of_ref(where)), where.name)
-    command = f"{line} --type merge -p {shlex.quote(compact_json(said))}"
+    command = f"{line} --type merge -p {shlex.quote(compact_json(shown))}"
     write = Write("PATCH", {**patch, "metadata": meta}, dict(before))
     changes = change_lines(write.method, write.body, write.before, of)
     return PlanStep(where, write, changes, forecast, command, (*_owner(item), *warnings))
@@ -125,8 +125,8 @@ def create_step(
         "spec": dict(spec),
     }
     line = command or f"{kubectl(where.context, '', 'create', '-f', '-')} <<<{shlex.quote(compact_json(body))}"
-    told = {**body, "spec": {field: value for field, value in spec.items() if field not in untold}}
-    changes = (*summary, *change_lines("POST", told, {}))
+    shown = {**body, "spec": {field: value for field, value in spec.items() if field not in untold}}
+    changes = (*summary, *change_lines("POST", shown, {}))
     return PlanStep(where, Write("POST", body), changes, forecast, line, warnings, source, summary=summary)
 
 

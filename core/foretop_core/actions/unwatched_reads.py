@@ -70,10 +70,10 @@ class ExistingObjects(msgspec.Struct, frozen=True):
     unseen: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        found = ", ".join(f"{number:,} {kind if number != 1 else kind[:-1]}" for kind, number in self.counts)
+        counted = ", ".join(f"{number:,} {kind if number != 1 else kind[:-1]}" for kind, number in self.counts)
         hidden = f"not visible: {humanize.join(self.unseen, len(self.unseen))}" if self.unseen else ""
-        seen = found or ("nothing visible" if self.unseen else "it looks empty")
-        return f"{seen} ({hidden})" if hidden else seen
+        visible = counted or ("nothing visible" if self.unseen else "it looks empty")
+        return f"{visible} ({hidden})" if hidden else visible
 
 
 async def existing_objects(client: ApiClient, namespace: str) -> ExistingObjects:

@@ -21,8 +21,8 @@ def cron(text: str, dialect: Dialect) -> CronSchedule:
         return parse(text, dialect)
     except CronError as problem:
         where = "" if problem.field is None else f" in the field {_FIELDS[problem.field]}"
-        at = "" if problem.offset is None else f", at character {problem.offset + 1}"
-        raise BadInput(f"{quoted(text)} is not a valid schedule{where}{at}", str(problem)) from None
+        place = "" if problem.offset is None else f", at character {problem.offset + 1}"
+        raise BadInput(f"{quoted(text)} is not a valid schedule{where}{place}", str(problem)) from None
 
 
 def go_duration(text: str, what: str) -> str:
@@ -50,9 +50,11 @@ def name(text: str, what: str) -> str:
 
 def namespaces(names: Iterable[str]) -> tuple[str, ...]:
     """Names of namespaces; Velero also takes patterns."""
-    given = tuple(names)
-    for one in given:
-        plain = one.replace("*", "x").replace("?", "x")
-        if len(one) > _LONGEST_LABEL or not _LABEL.fullmatch(plain):
-            raise BadInput(f"{one!r} is not a valid namespace name", "lowercase letters, digits and - only, 63 at most")
-    return given
+    chosen = tuple(names)
+    for namespace in chosen:
+        plain = namespace.replace("*", "x").replace("?", "x")
+        if len(namespace) > _LONGEST_LABEL or not _LABEL.fullmatch(plain):
+            raise BadInput(
+                f"{namespace!r} is not a valid namespace name", "lowercase letters, digits and - only, 63 at most"
+            )
+    return chosen

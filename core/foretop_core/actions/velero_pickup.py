@@ -58,22 +58,22 @@ async def follow_write(
     loop = asyncio.get_running_loop()
     end = None if within is None else loop.time() + within
     named_by: float | None = None
-    told: ProgressReport | None = None
+    last_report: ProgressReport | None = None
     try:
-        while told is None or not told.done:
+        while last_report is None or not last_report.done:
             news.clear()
             feed.drain()
-            seen = probe(store.snapshot(context))
-            if seen.may_say_more:
+            report = probe(store.snapshot(context))
+            if report.may_say_more:
                 named_by = named_by or loop.time() + NAMED_WITHIN
                 if loop.time() < named_by:
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(news.wait(), named_by - loop.time())
                     continue
-            if seen != told:
-                yield seen
-                told = seen
-            if not seen.done:
+            if report != last_report:
+                yield report
+                last_report = report
+            if not report.done:
                 await asyncio.wait_for(news.wait(), None if end is None else end - loop.time())
                 await asyncio.sleep(LOOK_EACH)
     except TimeoutError:
@@ -99,8 +99,8 @@ def unpause_probe(before: Schedule, before_runs: tuple[str, ...], *, was_due: bo
         if now.status.last_backup and now.status.last_backup != before.status.last_backup:
             made = f"Velero picked it up {_clock(now.status.last_backup)}, a backup was made"
             return ProgressReport(made, done=True, may_say_more=True)
-        if not nothing_due and (held := blocker(now, snapshot.labelled_runs(now))) is not None:
-            return ProgressReport(f"one backup starts when {held.name} has ended", done=True)
+        if not nothing_due and (run := blocker(now, snapshot.labelled_runs(now))) is not None:
+            return ProgressReport(f"one backup starts when {run.name} has ended", done=True)
         return _without_a_run(snapshot, now, nothing_due)
 
     return probe
@@ -171,8 +171,12 @@ def deletion_probe(namespace: str, name: str) -> Probe:
     """A DeleteBackupRequest: Processed is not success, its errors tell."""
 
     def probe(snapshot: ClusterSnapshot) -> ProgressReport:
-        asked = [one for one in snapshot.delete_requests if (one.namespace, one.spec.backup_name) == (namespace, name)]
-        errors = [text for one in asked for text in one.status.errors]
+        asked = [
+            request
+            for request in snapshot.delete_requests
+            if (request.namespace, request.spec.backup_name) == (namespace, name)
+        ]
+        errors = [text for request in asked for text in request.status.errors]
         if errors:
             return ProgressReport(f"{name} could not be deleted: {quoted('; '.join(errors))}", done=True, well=False)
         if _named(snapshot.backups, namespace, name) is None:
@@ -209,7 +213,7 @@ def nonadmin_deletion_probe(kind: str, namespace: str, name: str) -> Probe:
 
 
 def _named(items: Iterable[R], namespace: str, name: str) -> R | None:
-    return next((one for one in items if (one.namespace, one.name) == (namespace, name)), None)
+    return next((item for item in items if (item.namespace, item.name) == (namespace, name)), None)
 
 
 def _new_run(snapshot: ClusterSnapshot, before: Schedule, before_runs: tuple[str, ...]) -> Backup | None:
@@ -224,10 +228,10 @@ def _refusal(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
 
 def _skipped(snapshot: ClusterSnapshot, now: Schedule, at: datetime, *, was_due: bool) -> ProgressReport:
     """Velero notes a skip whether or not there was something to skip."""
-    seen = f"Velero picked it up {_clock(at)}"
+    pickup = f"Velero picked it up {_clock(at)}"
     if problem := _refusal(snapshot, now):
-        return ProgressReport(f"{seen} and refuses it: {problem}", done=True, well=False)
-    return ProgressReport(f"{seen} and skips what was due" if was_due else f"{seen}: nothing was due", done=True)
+        return ProgressReport(f"{pickup} and refuses it: {problem}", done=True, well=False)
+    return ProgressReport(f"{pickup} and skips what was due" if was_due else f"{pickup}: nothing was due", done=True)
 
 
 def _without_a_run(snapshot: ClusterSnapshot, now: Schedule, nothing_due: bool) -> ProgressReport:

@@ -31,17 +31,17 @@ def check_answer(step: PlanStep, body: bytes) -> None:
 
     A login page, another object, or the object as it was before do not answer a write, whatever their status says.
     """
-    found = read_object(step, body)
-    if found is None:
+    answer = read_object(step, body)
+    if answer is None:
         return
-    meta = found["metadata"]
-    if is_another(step, found) or not (meta.get("uid") and meta.get("creationTimestamp")):
+    meta = answer["metadata"]
+    if is_another(step, answer) or not (meta.get("uid") and meta.get("creationTimestamp")):
         raise Unreadable(f"The answer is about another object than {step.target}", "its uid differs")
     match step.write.method:
         case "POST":
             made = True  # as the server wants it: an admission webhook may add to it
         case "PATCH":
-            made = shows(found, step.write.body)
+            made = shows(answer, step.write.body)
         case "DELETE":
             made = bool(meta.get("deletionTimestamp"))
     if not made:
@@ -51,20 +51,20 @@ def check_answer(step: PlanStep, body: bytes) -> None:
 def read_object(step: PlanStep, body: bytes) -> dict[str, Any] | None:
     """The object of a step; None for the Status that tells of its deletion. Anything else is Unreadable."""
     try:
-        found = msgspec.json.decode(body)
+        answer = msgspec.json.decode(body)
     except (ValueError, RecursionError) as problem:
         raise Unreadable(_WHAT, str(problem), "is there a proxy or a login page in between?") from None
-    if not isinstance(found, dict):
+    if not isinstance(answer, dict):
         raise Unreadable(_WHAT, "it is not an object")
-    if step.write.method == "DELETE" and found.get("kind") == "Status":
-        _check_deletion(step, found)
+    if step.write.method == "DELETE" and answer.get("kind") == "Status":
+        _check_deletion(step, answer)
         return None
-    meta = found.get("metadata")
-    if found.get("kind") != step.target.kind or not isinstance(meta, dict):
+    meta = answer.get("metadata")
+    if answer.get("kind") != step.target.kind or not isinstance(meta, dict):
         raise Unreadable(_WHAT, f"it is not a {step.target.kind}")
     if (meta.get("namespace") or "") != step.target.namespace or not _is_named(step, meta.get("name")):
         raise Unreadable(f"The answer is not about {step.target}")
-    return found
+    return answer
 
 
 def is_another(step: PlanStep, found: Mapping[str, Any]) -> bool:
@@ -75,8 +75,8 @@ def is_another(step: PlanStep, found: Mapping[str, Any]) -> bool:
 def shows(found: object, patch: object) -> bool:
     """True if an object has all that a patch wanted; the version it was made for does not count."""
     if isinstance(patch, Mapping):
-        held = found if isinstance(found, Mapping) else {}
-        return all(key == "resourceVersion" or shows(held.get(key), value) for key, value in patch.items())
+        fields = found if isinstance(found, Mapping) else {}
+        return all(key == "resourceVersion" or shows(fields.get(key), value) for key, value in patch.items())
     if isinstance(patch, list):
         return _shows_items(found if isinstance(found, list) else [], patch)
     return found == patch
@@ -97,10 +97,10 @@ def _is_named(step: PlanStep, name: object) -> bool:
 
 def _check_deletion(step: PlanStep, found: Mapping[str, Any]) -> None:
     details = found.get("details")
-    told = details if isinstance(details, dict) else {}
-    if found.get("status") != "Success" or told.get("name") != step.target.name:
+    deleted = details if isinstance(details, dict) else {}
+    if found.get("status") != "Success" or deleted.get("name") != step.target.name:
         raise Unreadable(f"The answer is not about {step.target}")
-    if step.uid and told.get("uid", step.uid) != step.uid:
+    if step.uid and deleted.get("uid", step.uid) != step.uid:
         raise Unreadable(f"The answer is about another object than {step.target}", "its uid differs")
 
 
@@ -167,14 +167,14 @@ async def _look(client: ApiClient, step: PlanStep) -> dict[str, Any] | None:
             if problem.status == 404 and problem.is_status:
                 return None
             raise
-        found = read_object(step, answer.body)
-        if found is None:
+        item = read_object(step, answer.body)
+        if item is None:
             raise Unreadable(f"The answer is not about {target}")
-        return found
+        return item
     labels = step.write.body["metadata"].get("labels", {})
-    wanted = ",".join(f"{key}={value}" for key, value in labels.items())
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
     answer = await client.request(
-        "GET", api_paths.collection(kind_of_ref(target), target.namespace), {"labelSelector": wanted}
+        "GET", api_paths.collection(kind_of_ref(target), target.namespace), {"labelSelector": selector}
     )
     items = answer.read(_ObjectList).items or []
     return items[0] if items else None

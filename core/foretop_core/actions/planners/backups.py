@@ -60,7 +60,7 @@ def plan_back_up_now(
         planned_backup(schedule, now, name or stamped_name(schedule, named_at or now), labels) for schedule in asked
     ]
     starts = _starts(snapshot, planned, now)
-    steps = [_from_schedule(snapshot, *one, labels or {}) for one in zip(asked, planned, starts, strict=True)]
+    steps = [_from_schedule(snapshot, *parts, labels or {}) for parts in zip(asked, planned, starts, strict=True)]
     return Plan(BACK_UP_NOW, now, tuple(steps))
 
 
@@ -145,9 +145,9 @@ def plan_cancel_movements(snapshot: ClusterSnapshot, backups: Iterable[Backup], 
     refused: list[Refusal] = []
     for backup in backups:
         movements = snapshot.movements_of(backup)
-        moving = [one for one in movements if isinstance(one, PodVolumeBackup | DataUpload)]
-        active = [one for one in moving if one.phase not in _ENDED_MOVEMENTS]
-        running = [one for one in active if not one.spec.cancel]
+        moving = [movement for movement in movements if isinstance(movement, PodVolumeBackup | DataUpload)]
+        active = [movement for movement in moving if movement.phase not in _ENDED_MOVEMENTS]
+        running = [movement for movement in active if not movement.spec.cancel]
         if not running:
             why = "its data movements are already being cancelled" if active else "it has no active data movements"
             refused.append(Refusal(snapshot.ref(backup), why))
@@ -169,7 +169,7 @@ def replan_cancel(snapshot: ClusterSnapshot, movements: Iterable[DataMovement], 
     steps = []
     for movement in movements:
         key = (movement.namespace, movement.backup_name)
-        backup = next((one for one in snapshot.backups if (one.namespace, label_value(one.name)) == key), None)
+        backup = next((item for item in snapshot.backups if (item.namespace, label_value(item.name)) == key), None)
         if backup is not None and movement.phase not in _ENDED_MOVEMENTS and not movement.spec.cancel:
             steps.append(_cancel(snapshot, backup, movement))
     return Plan(CANCEL_MOVEMENTS, now, tuple(steps))
@@ -192,14 +192,14 @@ def _from_schedule(
 ) -> PlanStep:
     template, named = made.spec, made.name
     where = ObjectRef(snapshot.context, BACKUP.name, schedule.namespace, named)
-    given, notes = schedule.metadata.own_annotations, made.metadata.annotations
+    own_notes, notes = schedule.metadata.own_annotations, made.metadata.annotations
     meta: dict[str, Any] = {"labels": made.metadata.labels, "annotations": notes}
     if schedule.spec.use_owner_references_in_backup:
         owner = {"apiVersion": SCHEDULE.api_version, "kind": SCHEDULE.name, "name": schedule.name}
         meta["ownerReferences"] = [{**owner, "uid": schedule.metadata.uid, "controller": True}]
     line = velero(snapshot.context, schedule.namespace, "backup", "create", named, "--from-schedule", schedule.name)
     # Velero's own command copies all annotations and gives no further labels: where that differs, the object is shown.
-    command = line if not labels and notes == given else ""
+    command = line if not labels and notes == own_notes else ""
     changes = (f"{where} is created from the template of {schedule.name}",)
     forecast = f"{start}; the next run of {schedule.name} does not change"
     return create_step(where, as_json(template), changes, forecast, command, meta=meta)

@@ -107,8 +107,8 @@ def _force(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
 
 
 def _patch(snapshot: ClusterSnapshot, nab: NonAdminBackup, name: str, forecast: str) -> PlanStep:
-    held = {"deleteBackup": nab.spec.delete_backup, "forceDeleteBackup": nab.spec.force_delete_backup}
-    before = {"spec": {name: held[name] or None}}
+    flags = {"deleteBackup": nab.spec.delete_backup, "forceDeleteBackup": nab.spec.force_delete_backup}
+    before = {"spec": {name: flags[name] or None}}
     return patch_step(snapshot.ref(nab), nab, {"spec": {name: True}}, before, forecast)
 
 

@@ -81,18 +81,18 @@ def read_end(text: str, now: datetime) -> datetime | timedelta:
 
     `+2h` is a length, which is added to the end that a pause has already.
     """
-    wanted = text.strip()
-    if wanted.startswith("+"):
-        return _read_more(wanted)
-    if clock := _CLOCK.fullmatch(wanted):
+    end_text = text.strip()
+    if end_text.startswith("+"):
+        return _read_more(end_text)
+    if clock := _CLOCK.fullmatch(end_text):
         moment = now.astimezone(UTC).replace(hour=int(clock[1]), minute=int(clock[2]), second=0, microsecond=0)
         return moment if moment > now else moment + timedelta(days=1)
     try:
-        end = now + timedelta(microseconds=parse_duration(days_in_hours(wanted)) // 1000)
+        end = now + timedelta(microseconds=parse_duration(days_in_hours(end_text)) // 1000)
     except (GoError, OverflowError):
-        end = _read_moment(wanted)
+        end = _read_moment(end_text)
     if end <= now:
-        raise BadInput(f"{wanted!r} is in the past", f"the cluster's time is {rfc3339(now)}")
+        raise BadInput(f"{end_text!r} is in the past", f"the cluster's time is {rfc3339(now)}")
     return end
 
 
@@ -136,8 +136,8 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request
         if schedule.spec.paused:
             refused.append(Refusal(where, "it is already paused"))
             continue
-        left = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
-        patch = {"metadata": {"annotations": {**left, **request.marks(now)}}, "spec": {"paused": True}}
+        cleared = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
+        patch = {"metadata": {"annotations": {**cleared, **request.marks(now)}}, "spec": {"paused": True}}
         facts = schedule_facts(snapshot, schedule, now)
         step = _step(where, schedule, patch, render(facts.pausing, now))
         # Velero writes a status at every run: on a busy night one of many schedules would stay unpaused.
@@ -153,18 +153,18 @@ def plan_pause(snapshot: ClusterSnapshot, schedules: Iterable[Schedule], request
 
 def _changed_marks(schedule: Schedule, request: PauseRequest, now: datetime) -> dict[str, str | None]:
     """The annotations that would be other than they are; None for one that goes."""
-    wanted: dict[str, str] = {}
+    marks: dict[str, str] = {}
     if request.changes_reason:
-        wanted[PAUSED_WHY] = request.reason
+        marks[PAUSED_WHY] = request.reason
     if request.changes_end:
-        wanted[PAUSED_UNTIL] = rfc3339(request.end(now, pause_info(schedule).until)) or ""
-    if any(wanted.values()) and not noted_author(schedule):
+        marks[PAUSED_UNTIL] = rfc3339(request.end(now, pause_info(schedule).until)) or ""
+    if any(marks.values()) and not noted_author(schedule):
         # Of a pause that others made: the note tells whose word this is, and of which pause.
         since = rfc3339(pause_info(schedule).since or now) or ""
-        left: dict[str, str | None] = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
+        cleared: dict[str, str | None] = dict.fromkeys(key for key in MARKS if schedule.annotation(key))
         note = {PAUSED_BY: request.by, PAUSED_AT: since, PAUSED_BATCH: request.batch}
-        return {**left, **{key: value for key, value in (wanted | note).items() if value}}
-    return {key: value or None for key, value in wanted.items() if value != schedule.annotation(key)}
+        return {**cleared, **{key: value for key, value in (marks | note).items() if value}}
+    return {key: value or None for key, value in marks.items() if value != schedule.annotation(key)}
 
 
 def _change_step(
@@ -223,9 +223,9 @@ def _unpause_step(
 ) -> PlanStep:
     facts = schedule_facts(snapshot, schedule, now)
     spec: dict[str, Any] = {"paused": False}
-    held, wanted = schedule.spec.skip_immediately, choice is Choice.SKIP
-    if choice is not Choice.LEAVE and held is not wanted:
-        spec["skipImmediately"] = wanted
+    skips, skip = schedule.spec.skip_immediately, choice is Choice.SKIP
+    if choice is not Choice.LEAVE and skips is not skip:
+        spec["skipImmediately"] = skip
     marks: dict[str, str | None] = {key: None for key in MARKS if schedule.annotation(key)}
     if facts.owed_when_paused(ProtectionLimits().gap):
         # Nothing else tells afterwards that its copy was late before the pause.

@@ -71,27 +71,27 @@ def copies_of(snapshot: ClusterSnapshot, namespace: str) -> tuple[Backup, ...]:
 
 def offered_mapping(snapshot: ClusterSnapshot, names: Iterable[str]) -> dict[str, str]:
     """Each namespace beside itself, but for those that are gone: they come back as they were. A pattern is left out."""
-    there = None if snapshot.namespaces is None else {item.name for item in snapshot.namespaces}
-    return {name: beside(name) for name in names if "*" not in name and (there is None or name in there)}
+    present = None if snapshot.namespaces is None else {item.name for item in snapshot.namespaces}
+    return {name: beside(name) for name in names if "*" not in name and (present is None or name in present)}
 
 
 def restored(backup: Backup, request: RestoreRequest, now: datetime) -> str:
     """The items of a backup that a request restores; the number of a part is not known, so the whole is named."""
-    held, more, names = backup.spec.included_namespaces, request.more, _taken(backup, request)
+    included, more, names = backup.spec.included_namespaces, request.more, _taken(backup, request)
     noun = "namespace" if len(names) == 1 else "namespaces"
     what = f"{noun} {humanize.join(names)}" if "*" not in names else "all namespaces"
     if "*" in names and more.excluded_namespaces:
         what = f"{what} without {humanize.join(more.excluded_namespaces)}"
     chosen = more.included_resources or more.excluded_resources or more.label_selector or more.or_label_selectors
-    is_part = chosen or more.excluded_namespaces or set(names) != set(held or _ALL)
+    is_part = chosen or more.excluded_namespaces or set(names) != set(included or _ALL)
     items = f"{humanize.count(backup.status.progress.done, 'item')} " if backup.status.progress else ""
     if items:
         items = f"of {items}in the backup {'the chosen ones' if chosen else 'those'} of " if is_part else f"{items}of "
     when = f" as of {humanize.time(backup.started, now)}" if backup.started else ""
     faults = f", {humanize.count(backup.status.errors, 'error')}" if backup.status.errors else ""
     until = backup.status.expiration
-    left = f", kept until {humanize.time(until, now)}" if until else ""
-    return f"{items}{what}{when} ({backup.phase}{faults}){left}"
+    kept = f", kept until {humanize.time(until, now)}" if until else ""
+    return f"{items}{what}{when} ({backup.phase}{faults}){kept}"
 
 
 def copy_limits(backup: Backup, namespace: str) -> list[str]:
@@ -111,8 +111,8 @@ def copy_limits(backup: Backup, namespace: str) -> list[str]:
 
 def _taken(backup: Backup, request: RestoreRequest) -> tuple[str, ...]:
     """The namespaces that are restored; of a pattern nobody can say which these are."""
-    wanted = request.more.included_namespaces
-    source = backup.spec.included_namespaces if not wanted or wanted == _ALL else wanted
+    chosen = request.more.included_namespaces
+    source = backup.spec.included_namespaces if not chosen or chosen == _ALL else chosen
     return tuple(name for name in source or _ALL if name not in request.more.excluded_namespaces)
 
 
@@ -181,8 +181,8 @@ def _check(request: RestoreRequest) -> None:
     if request.name:
         validation.name(request.name, "restore")
     chosen = (*request.more.included_namespaces, *request.more.excluded_namespaces)
-    validation.namespaces((*request.mapping, *request.mapping.values(), *(one for one in chosen if one not in _ALL)))
-    twice = [one for one in set(request.mapping.values()) if list(request.mapping.values()).count(one) > 1]
+    validation.namespaces((*request.mapping, *request.mapping.values(), *(name for name in chosen if name not in _ALL)))
+    twice = [target for target in set(request.mapping.values()) if list(request.mapping.values()).count(target) > 1]
     if twice:
         raise BadInput(f"Two namespaces are mapped to {twice[0]}", "", "give each its own")
     if request.more.item_operation_timeout:
@@ -256,36 +256,36 @@ def unready_warnings(unready: Iterable[BackupRepository]) -> tuple[str, ...]:
 def _warnings(
     backup: Backup, request: RestoreRequest, places: tuple[str, ...], present: frozenset[str] | None
 ) -> tuple[str, ...]:
-    found = []
+    warnings = []
     if backup.phase == "PartiallyFailed":
-        found.append("The backup failed partially: some data may be missing.")
-    held = backup.spec.included_namespaces
-    if held and not any("*" in name for name in held):
+        warnings.append("The backup failed partially: some data may be missing.")
+    included = backup.spec.included_namespaces
+    if included and not any("*" in name for name in included):
         lacking = [
             namespace
             for namespace in request.more.included_namespaces
-            if "*" not in namespace and namespace not in held
+            if "*" not in namespace and namespace not in included
         ]
         if lacking:
-            found.append(f"The backup does not include {humanize.join(lacking)}: nothing is restored from there.")
+            warnings.append(f"The backup does not include {humanize.join(lacking)}: nothing is restored from there.")
     if not places:
-        found.append("The backup does not list its namespaces: it restores into every namespace in it.")
+        warnings.append("The backup does not list its namespaces: it restores into every namespace in it.")
     if present is None:
-        found.append("You are not allowed to see which target namespaces already exist.")
-        return tuple(found)
-    there = [name for name in places if name in present]
-    if there:
-        alone = len(there) == 1
+        warnings.append("You are not allowed to see which target namespaces already exist.")
+        return tuple(warnings)
+    existing = [name for name in places if name in present]
+    if existing:
+        alone = len(existing) == 1
         inside = f"what is in {'it' if alone else 'them'}"
         fate = (
             f"{inside} is overwritten" if request.existing == "update" else f"{inside} stays, what is missing is added"
         )
         # Where one namespace is restored its new name says all.
-        pairs = ",".join(f"{name}:{beside(name)}" for name in there)
-        offer = f"it: into {beside(there[0])}" if len(places) == 1 else f"{'it' if alone else 'them'}, map {pairs}"
+        pairs = ",".join(f"{name}:{beside(name)}" for name in existing)
+        offer = f"it: into {beside(existing[0])}" if len(places) == 1 else f"{'it' if alone else 'them'}, map {pairs}"
         how = f" (to restore next to {offer})" if not request.mapping else ""
-        found.append(f"{humanize.join(there)} {'exists' if alone else 'exist'} already: {fate}{how}.")
-    return tuple(found)
+        warnings.append(f"{humanize.join(existing)} {'exists' if alone else 'exist'} already: {fate}{how}.")
+    return tuple(warnings)
 
 
 def _command(snapshot: ClusterSnapshot, backup: Backup, request: RestoreRequest, name: str) -> str:

@@ -74,11 +74,11 @@ def merge_patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any
     """The merge patch that makes the one out of the other."""
     patch: dict[str, Any] = {key: None for key in old if key not in new}
     for key, value in new.items():
-        held = old.get(key)
-        if isinstance(held, Mapping) and isinstance(value, Mapping):
-            if inner := merge_patch(held, value):
+        before = old.get(key)
+        if isinstance(before, Mapping) and isinstance(value, Mapping):
+            if inner := merge_patch(before, value):
                 patch[key] = inner
-        elif key not in old or held != value:
+        elif key not in old or before != value:
             patch[key] = value
     return patch
 
@@ -87,11 +87,11 @@ def merged(spec: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     """A spec with a merge patch applied."""
     made = dict(spec)
     for key, value in patch.items():
-        held = made.get(key)
+        before = made.get(key)
         if value is None:
             made.pop(key, None)
         elif isinstance(value, Mapping):
-            made[key] = merged(held if isinstance(held, Mapping) else {}, value)
+            made[key] = merged(before if isinstance(before, Mapping) else {}, value)
         else:
             made[key] = value
     return made
@@ -109,11 +109,11 @@ def plan_edit_schedule(
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for schedule in schedules:
-        held = _as_held(schedule, edit.opened or {})
+        spec = _as_held(schedule, edit.opened or {})
         if edit.uid and schedule.metadata.uid != edit.uid:
             refused.append(Refusal(snapshot.ref(schedule), "it was deleted and created again in the meantime"))
-        elif patch := _effective(edit.spec, held):
-            steps.append(_step(snapshot, schedule, patch, held, edit, now))
+        elif patch := _effective(edit.spec, spec):
+            steps.append(_step(snapshot, schedule, patch, spec, edit, now))
     return Plan(EDIT_SCHEDULE, now, tuple(steps), tuple(refused))
 
 
@@ -159,8 +159,8 @@ def _step(
     request, was = described_by(after, after.namespace), described_by(schedule, schedule.namespace)
     read = check_schedule(request, candidates)
     # A doubt about an expression that stays is not news; a location that does not exist is, as long as it is there.
-    known = doubts(snapshot, replace(was, template=BackupSpec()), snapshot.readings(schedule))
-    warnings = [doubt for doubt in doubts(snapshot, request, read) if doubt not in known]
+    old_doubts = doubts(snapshot, replace(was, template=BackupSpec()), snapshot.readings(schedule))
+    warnings = [doubt for doubt in doubts(snapshot, request, read) if doubt not in old_doubts]
     warnings += _contradictions(after.spec.template)
     if moved := _moved_meanwhile(patch, edit.opened, held):
         warnings.insert(0, f"Someone else changed it while it was being edited: {', '.join(moved)}.")
@@ -205,15 +205,15 @@ def _contradictions(template: BackupSpec) -> list[str]:
     """Velero validates a backup and not its template: such a schedule is accepted, and its backups are not."""
     included, excluded = template.included_namespaces, template.excluded_namespaces
     both = [name for name in included if name in excluded]
-    found = []
+    contradictions = []
     if both:
         verb = "is" if len(both) == 1 else "are"
-        found.append(f"{humanize.join(both)} {verb} both included and excluded: its backups fail validation.")
+        contradictions.append(f"{humanize.join(both)} {verb} both included and excluded: its backups fail validation.")
     if _EVERYTHING in excluded:
-        found.append("* cannot be excluded: its backups fail validation.")
+        contradictions.append("* cannot be excluded: its backups fail validation.")
     if _EVERYTHING in included and len(included) > 1:
-        found.append("* is included beside other namespaces: its backups fail validation.")
-    return found
+        contradictions.append("* is included beside other namespaces: its backups fail validation.")
+    return contradictions
 
 
 def _moved_meanwhile(
@@ -229,25 +229,25 @@ def _moved_meanwhile(
 
 def _effective(patch: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a merge patch that changes something."""
-    found: dict[str, Any] = {}
+    effective: dict[str, Any] = {}
     for key, value in patch.items():
-        held = spec.get(key)
+        before = spec.get(key)
         if isinstance(value, Mapping) and value:
-            if inner := _effective(value, held if isinstance(held, Mapping) else {}):
-                found[key] = inner
-        elif value != held:
-            found[key] = value
-    return found
+            if inner := _effective(value, before if isinstance(before, Mapping) else {}):
+                effective[key] = inner
+        elif value != before:
+            effective[key] = value
+    return effective
 
 
 def _at_leaves(patch: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
     """Looks up what a spec has where a patch sets something; None where it has nothing."""
-    found: dict[str, Any] = {}
+    leaves: dict[str, Any] = {}
     for key, value in patch.items():
-        held = spec.get(key)
-        inside = isinstance(held, Mapping) and isinstance(value, Mapping) and value
-        found[key] = _at_leaves(value, held or {}) if inside else held
-    return found
+        before = spec.get(key)
+        inside = isinstance(before, Mapping) and isinstance(value, Mapping) and value
+        leaves[key] = _at_leaves(value, before or {}) if inside else before
+    return leaves
 
 
 def _as_held(schedule: Schedule, opened: Mapping[str, Any]) -> dict[str, Any]:
@@ -262,10 +262,10 @@ def _unmodelled(part: Mapping[str, Any], model: type[Wire]) -> dict[str, Any]:
 
 
 def _held(spec: Mapping[str, Any], path: tuple[str, ...]) -> Any:
-    found: Any = spec
+    value: Any = spec
     for key in path:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
 def _text(name: str, value: Any) -> str:

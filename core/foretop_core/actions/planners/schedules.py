@@ -77,7 +77,7 @@ def check_schedule(request: NewSchedule, dialects: tuple[Dialect, ...] = ALL_DIA
     What cannot be is BadInput, in one line, with the place of the error: an expression that all of them refuse is.
     """
     validation.name(request.name, "schedule")
-    found = check_expression(request.cron, dialects)
+    read = check_expression(request.cron, dialects)
     template = request.template
     for text, what in (
         (template.ttl, "The TTL"),
@@ -87,15 +87,15 @@ def check_schedule(request: NewSchedule, dialects: tuple[Dialect, ...] = ALL_DIA
         if text:
             validation.go_duration(text, what)
     validation.namespaces((*template.included_namespaces, *template.excluded_namespaces))
-    return found
+    return read
 
 
 def check_expression(text: str, dialects: tuple[Dialect, ...]) -> Readings:
     """How servers of these dialects read it; BadInput where all of them refuse it."""
-    found = readings(text, dialects)
-    if all(isinstance(reading.parsed, CronError) for reading in found):
+    read = readings(text, dialects)
+    if all(isinstance(reading.parsed, CronError) for reading in read):
         validation.cron(text, dialects[-1])
-    return found
+    return read
 
 
 def plan_create_schedules(snapshot: ClusterSnapshot, requests: Iterable[NewSchedule], now: datetime) -> Plan:
@@ -161,8 +161,8 @@ def _forecast(snapshot: ClusterSnapshot, request: NewSchedule, parsed: CronSched
     if obstacle := schedule_facts(snapshot, _as_schedule(request), now).obstacle:
         return f"first backup due {humanize.time(runs[0], now)}, {render(obstacle, now)}"
     start, due = beat.first_look(runs[0]), humanize.time(runs[0], now)
-    at = humanize.time(start, now) if start else ""
-    starts = "" if at == due else f", created {at or 'within a minute'}"
+    start_text = humanize.time(start, now) if start else ""
+    starts = "" if start_text == due else f", created {start_text or 'within a minute'}"
     return f"first backup {due}{starts}, in {humanize.duration((start or runs[0]) - now)}"
 
 
@@ -173,18 +173,18 @@ def _as_schedule(request: NewSchedule) -> Schedule:
 
 def doubts(snapshot: ClusterSnapshot, request: NewSchedule, read: Readings) -> tuple[str, ...]:
     """Doubts about what the API server accepts and a person may not have meant."""
-    found = []
+    texts = []
     location = request.template.storage_location
-    known = [item.name for item in snapshot.storage if item.namespace == request.namespace]
-    if location and known and location not in known:
-        found.append(
-            f"Storage location {location} does not exist in {request.namespace}; it has {humanize.join(known)}."
+    locations = [item.name for item in snapshot.storage if item.namespace == request.namespace]
+    if location and locations and location not in locations:
+        texts.append(
+            f"Storage location {location} does not exist in {request.namespace}; it has {humanize.join(locations)}."
         )
     if doubt := differences(request.cron, snapshot.verdict(request.namespace).candidates):
-        found.append(doubt)
+        texts.append(doubt)
     if any(isinstance(reading.parsed, CronSchedule) and reading.parsed.every is not None for reading in read):
-        found.append("@every counts from the actual last run, so it drifts.")
-    return tuple(found)
+        texts.append("@every counts from the actual last run, so it drifts.")
+    return tuple(texts)
 
 
 def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> PlanStep:

@@ -85,7 +85,7 @@ def _step(
 
 def _restart(snapshot: ClusterSnapshot, deployment: Deployment) -> str:
     backups = snapshot.backups_by_namespace.get(deployment.namespace, ())
-    restores = [one for one in snapshot.restores if one.namespace == deployment.namespace]
+    restores = [restore for restore in snapshot.restores if restore.namespace == deployment.namespace]
     running = [backup.name for backup in backups if backup.phase == "InProgress"]
     running += [restore.name for restore in restores if restore.phase == "InProgress"]
     if not running:
