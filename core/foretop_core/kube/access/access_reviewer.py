@@ -110,18 +110,18 @@ class AccessReviewer:
 
     async def verdict(self, wanted: Permission) -> AccessVerdict:
         async with self._asking.setdefault(wanted, asyncio.Lock()):
-            known = self._verdicts.get(wanted)
-            if known is None or not self._fresh(known[0]):
-                known = (self._clock.now(), await self._ask(wanted))
-                self._verdicts[wanted] = known
-            return known[1]
+            answer = self._verdicts.get(wanted)
+            if answer is None or not self._fresh(answer[0]):
+                answer = (self._clock.now(), await self._ask(wanted))
+                self._verdicts[wanted] = answer
+            return answer[1]
 
     async def may(self, needed: RequiredPermission, namespace: str = "") -> bool:
         """True if the permission holds for every object that it is needed for."""
         asked = [
             permission(needed.verb, needed.kind, namespace, name, needed.subresource) for name in needed.names or ("",)
         ]
-        return all([(await self.verdict(one)).allowed for one in asked])
+        return all([(await self.verdict(question)).allowed for question in asked])
 
     async def rules(self, namespace: str) -> AccessRules:
         """The rules of a namespace; known answers are renewed one a second, and ever more rarely while they stay."""

@@ -87,7 +87,7 @@ async def diagnose(
 ) -> AsyncGenerator[Check, None]:
     """Everything about one context; ends early, with FAILED, where it cannot be reached."""
     config = client.config
-    told = tuple(rights)
+    needs = tuple(rights)
     yield Check("context", CheckStatus.OK, f"{config.name}, {config.address}, namespace {config.namespace}")
     try:
         version = await _version(client)
@@ -117,7 +117,7 @@ async def diagnose(
     beside = tuple(server.namespace for server in servers) or (config.namespace,)
     for needed, namespace in product(NODE_AGENT_READS, beside):
         yield await _action(access, needed, "see how many volumes a node moves at a time", namespace)
-    for needed, kind, purpose in told:
+    for needed, kind, purpose in needs:
         for namespace in beside if kind in BESIDE_VELERO else await _tenants(client, kind, places):
             yield await _action(access, needed, purpose, namespace)
 
@@ -145,16 +145,16 @@ def _skew(client: ApiClient) -> Check:
     if abs(skew) <= LARGE_SKEW:
         return Check("clock", CheckStatus.OK, "agrees with the server's")
     side = "ahead of" if skew > timedelta() else "behind"
-    found = f"the server is {humanize.duration(abs(skew))} {side} this machine"
-    return Check("clock", CheckStatus.NOTE, found, "foretop uses the server's time; correct this machine's clock")
+    difference = f"the server is {humanize.duration(abs(skew))} {side} this machine"
+    return Check("clock", CheckStatus.NOTE, difference, "foretop uses the server's time; correct this machine's clock")
 
 
 def _cluster(client: ApiClient, uid: str) -> Check:
     """The uid, as the configuration takes it."""
     if uid:
         return Check("cluster", CheckStatus.OK, f"clusterUid: {uid}")
-    found = "the uid of the namespace kube-system cannot be read: by another address it is not known to be this cluster"
-    return Check("cluster", CheckStatus.NOTE, found, "ask for a role with get on the namespace kube-system")
+    text = "the uid of the namespace kube-system cannot be read: by another address it is not known to be this cluster"
+    return Check("cluster", CheckStatus.NOTE, text, "ask for a role with get on the namespace kube-system")
 
 
 def _protection(client: ApiClient) -> Check:
@@ -201,9 +201,9 @@ async def _namespaces(access: AccessReviewer) -> Check:
     if not denied:
         return Check("namespaces", CheckStatus.OK, "can be listed")
     verbs = humanize.join(denied)
-    found = f"{_not_allowed(denied)}: you cannot see which ones exist"
+    text = f"{_not_allowed(denied)}: you cannot see which ones exist"
     return Check(
-        "namespaces", CheckStatus.NOTE, found, f"name yours with -n, or ask for a role with {verbs} on namespaces"
+        "namespaces", CheckStatus.NOTE, text, f"name yours with -n, or ask for a role with {verbs} on namespaces"
     )
 
 
@@ -229,9 +229,9 @@ def _place(namespace: str) -> str:
 
 
 async def _servers(client: ApiClient, named: NamespaceSelection) -> tuple[FoundVelero, ...]:
-    given = (named.velero,) if named.velero else () if named.with_velero else named.namespaces
+    places = (named.velero,) if named.velero else () if named.with_velero else named.namespaces
     try:
-        return await find_velero(client, given)
+        return await find_velero(client, places)
     except ForetopError:
         return ()
 
@@ -250,15 +250,15 @@ def _velero(servers: tuple[FoundVelero, ...]) -> list[Check]:
     for server in servers:
         if server.known:
             skip = "true" if server.known.skip_immediately else "false"
-            found = (
+            text = (
                 f"in {server.namespace}, version {server.known.version or 'not given by its image'}, "
                 f"--schedule-skip-immediately={skip}, --concurrent-backups={server.known.concurrency}"
             )
-            checks.append(Check("Velero", CheckStatus.OK, found))
+            checks.append(Check("Velero", CheckStatus.OK, text))
         elif not server.has_deployment:
-            found = f"in {server.namespace}, where no Deployment {VELERO_DEPLOYMENT} exists: flags not known"
+            text = f"in {server.namespace}, where no Deployment {VELERO_DEPLOYMENT} exists: flags not known"
             remedy = "give the release with --velero-version"
-            checks.append(Check("Velero", CheckStatus.NOTE, found, remedy))
+            checks.append(Check("Velero", CheckStatus.NOTE, text, remedy))
         else:
             remedy = f"ask for get on deployments.apps in {server.namespace} to see its flags"
             checks.append(
@@ -279,11 +279,11 @@ def _cron(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Check:
     library = " or ".join(dialect.value for dialect in verdict.candidates)
     why = f", because of {'; '.join(verdict.reasons)}" if verdict.reasons else ", without evidence"
     against = f"; against that: {'; '.join(verdict.contradictions)}" if verdict.contradictions else ""
-    found = f"in {namespace}, {releases_of(verdict.candidates)} ({library}){why}{against}"
+    text = f"in {namespace}, {releases_of(verdict.candidates)} ({library}){why}{against}"
     notes = [module.cron_note(snapshot, namespace, now) for module in room_modules("foretop_core", "doctor")]
     remedy = "; ".join(remedy for _, remedy in notes if remedy)
-    found += "".join(words for words, _ in notes)
-    return Check("cron", CheckStatus.NOTE if remedy or against else CheckStatus.OK, found, remedy)
+    text += "".join(words for words, _ in notes)
+    return Check("cron", CheckStatus.NOTE if remedy or against else CheckStatus.OK, text, remedy)
 
 
 async def _action(access: AccessReviewer, needed: RequiredPermission, purpose: str, namespace: str) -> Check:

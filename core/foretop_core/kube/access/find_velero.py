@@ -38,11 +38,11 @@ async def find_velero(
     Storage locations lie beside their Velero, so their namespaces are looked at where Deployments may not be
     listed; with none known, the usual names are tried.
     """
-    wanted = tuple(given)
-    everywhere = () if wanted else await _deployments(client)
+    named = tuple(given)
+    everywhere = () if named else await _deployments(client)
     if everywhere:
         return everywhere
-    likely = wanted or tuple(seen_storage) or await _storage_namespaces(client)
+    likely = named or tuple(seen_storage) or await _storage_namespaces(client)
     places = likely or (*USUAL_NAMESPACES, client.config.namespace)
     veleros = []
     for namespace in sorted(dict.fromkeys(places)):
@@ -91,8 +91,8 @@ async def _storage_namespaces(client: ApiClient) -> tuple[str, ...]:
         if problem.status in (403, 404):
             return ()
         raise
-    found = []
+    namespaces = []
     for raw in read_page(response.body, STORAGE).items or []:
         with suppress(Unreadable):
-            found.append(read_object(STORAGE, raw).namespace)
-    return tuple(dict.fromkeys(found))
+            namespaces.append(read_object(STORAGE, raw).namespace)
+    return tuple(dict.fromkeys(namespaces))

@@ -51,8 +51,8 @@ class NamespaceResolver:
 
     def look_into(self, namespace: str) -> None:
         """The tenants' kinds are looked for in this namespace too; one looked into in vain before is let go."""
-        there = (name for name in self._also if self._existing.get(name, (None, True))[1])
-        self._also = tuple(dict.fromkeys((*there, namespace) if namespace else there))
+        existing = (name for name in self._also if self._existing.get(name, (None, True))[1])
+        self._also = tuple(dict.fromkeys((*existing, namespace) if namespace else existing))
         self._existing.pop(namespace, None)
 
     async def of(self, kind: Kind) -> AccessibleNamespaces:
@@ -67,8 +67,8 @@ class NamespaceResolver:
             if accessible.namespaces == EVERYWHERE
             else (*await self._sure(kind, accessible, also), *also)
         )
-        seen = tuple(name for name in dict.fromkeys(places) if name not in missing)
-        return AccessibleNamespaces(seen, chosen=accessible.chosen and not missing, missing=tuple(missing))
+        present = tuple(name for name in dict.fromkeys(places) if name not in missing)
+        return AccessibleNamespaces(present, chosen=accessible.chosen and not missing, missing=tuple(missing))
 
     async def _sure(self, kind: Kind, found: AccessibleNamespaces, also: tuple[str, ...]) -> tuple[str, ...]:
         """Once a person has said where to look, a place that was only guessed is not complained about."""
@@ -79,10 +79,10 @@ class NamespaceResolver:
     async def exists(self, namespace: str) -> bool:
         """False only where the API server says so; one who may not ask is left to what the attempt tells."""
         async with self._asking:
-            known = self._existing.get(namespace)
-            if known is None or self._is_old(known[0]):
-                known = self._existing[namespace] = (self._clock.now(), await self._ask(namespace))
-            return known[1]
+            answer = self._existing.get(namespace)
+            if answer is None or self._is_old(answer[0]):
+                answer = self._existing[namespace] = (self._clock.now(), await self._ask(namespace))
+            return answer[1]
 
     async def _found(self, kind: Kind) -> AccessibleNamespaces:
         if kind not in BESIDE_VELERO:

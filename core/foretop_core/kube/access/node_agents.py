@@ -28,7 +28,7 @@ async def read_node_limits(client: ApiClient, namespace: str) -> NodeAgentLimits
         agents = decode(DaemonSet, answer.body)
     except ForetopError as problem:
         return _unknown(problem, "DaemonSet", NODE_AGENT, namespace)
-    container = next((one for one in agents.spec.template.spec.containers if one.name == NODE_AGENT), None)
+    container = next((item for item in agents.spec.template.spec.containers if item.name == NODE_AGENT), None)
     if container is None:
         return NodeAgentLimits(why_unknown=f"DaemonSet {NODE_AGENT} has no container {NODE_AGENT}")
     named = flags_of(container).get(_FLAG, "")

@@ -29,10 +29,10 @@ class ThreadedResolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         look_up = partial(socket.getaddrinfo, host, port, family, socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
-        found = await in_thread(look_up)
+        addresses = await in_thread(look_up)
         return [
             ResolveResult(hostname=host, host=str(address[0]), port=port, family=kind, proto=proto, flags=_NUMERIC)
-            for kind, _, proto, _, address in found
+            for kind, _, proto, _, address in addresses
         ]
 
     async def close(self) -> None:

@@ -257,8 +257,8 @@ class ApiClient:
                     content = await self._read(response)
                     return Response(response.status, response.headers, content)
             except (TimeoutError, Unreachable) as problem:
-                told = problem if isinstance(problem, Unreachable) else self._explained(problem)
-                raise BrokenOff(told.what, told.why, told.hint) if began else told from None
+                explained = problem if isinstance(problem, Unreachable) else self._explained(problem)
+                raise BrokenOff(explained.what, explained.why, explained.hint) if began else explained from None
 
     @asynccontextmanager
     async def stream(self, path: str, params: Mapping[str, str], idle: float) -> AsyncIterator[AsyncIterator[bytes]]:
@@ -363,14 +363,14 @@ class ApiClient:
 
     async def _pool_for(self, credentials: Credentials) -> aiohttp.ClientSession:
         """The pool that fits; a renewed certificate or a changed kubeconfig ends the old one's watches."""
-        wanted = (self.config, credentials.certificate, credentials.key)
-        if self._pool is not None and self._made_for == wanted:
+        identity = (self.config, credentials.certificate, credentials.key)
+        if self._pool is not None and self._made_for == identity:
             return self._pool
         async with self._making:
-            if self._pool is not None and self._made_for == wanted:
+            if self._pool is not None and self._made_for == identity:
                 return self._pool
             pool = await make_pool(self.config, credentials)
-            old, self._pool, self._made_for = self._pool, pool, wanted
+            old, self._pool, self._made_for = self._pool, pool, identity
         if old is not None:
             await old.close()
         return pool

@@ -80,15 +80,15 @@ class _Status(msgspec.Struct, rename="camel"):
 def api_error(status: int, content: bytes, reason: str | None, retry_after: str | None) -> ApiError:
     """The Status that the API server sent, else what little the answer says (a proxy's error page, say)."""
     try:
-        told = msgspec.json.decode(content, type=_Status)
+        error = msgspec.json.decode(content, type=_Status)
     except (ValueError, RecursionError):
-        told = _Status(message="" if content.lstrip()[:1] == b"<" else content[:200].decode("utf-8", "replace"))
+        error = _Status(message="" if content.lstrip()[:1] == b"<" else content[:200].decode("utf-8", "replace"))
     return ApiError(
-        told.code or status,
-        told.reason or reason or "",
-        (told.message or "")[:LONGEST_MESSAGE],
-        _seconds(retry_after if retry_after is not None else str((told.details or {}).get("retryAfterSeconds", ""))),
-        is_status=told.kind == "Status",
+        error.code or status,
+        error.reason or reason or "",
+        (error.message or "")[:LONGEST_MESSAGE],
+        _seconds(retry_after if retry_after is not None else str((error.details or {}).get("retryAfterSeconds", ""))),
+        is_status=error.kind == "Status",
     )
 
 

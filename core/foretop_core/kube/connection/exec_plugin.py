@@ -104,12 +104,12 @@ class ExecPlugins:
             stdout=subprocess.PIPE,
         ) as process:
             assert process.stdout is not None
-            said = process.stdout.read(MOST_OUTPUT + 1)
-            if len(said) > MOST_OUTPUT:
+            output = process.stdout.read(MOST_OUTPUT + 1)
+            if len(output) > MOST_OUTPUT:
                 process.kill()
                 raise _flooded(config)
         slot = self._slots.setdefault(config, _Slot())
-        slot.credential = _answer(config, process.returncode, said, b"")
+        slot.credential = _answer(config, process.returncode, output, b"")
         slot.failure, slot.ran_at = None, self._clock.now()
 
     async def _run(self, config: ExecConfig) -> ExecCredential:
@@ -227,9 +227,9 @@ def _expired(credential: ExecCredential, now: datetime) -> bool:
 def _last_words(config: ExecConfig, stdout: bytes, stderr: bytes) -> str:
     """The last line of what it says to a person, without what it says to us: a token, and what it was given."""
     printed = stdout.decode("utf-8", "replace")
-    given = {value for _, value in config.env if len(value) >= SHORTEST_SECRET}
+    secrets = {value for _, value in config.env if len(value) >= SHORTEST_SECRET}
     words = [
-        HIDDEN if word in given or is_secret_beside(word, printed) else word for word in _last_line(stderr).split()
+        HIDDEN if word in secrets or is_secret_beside(word, printed) else word for word in _last_line(stderr).split()
     ]
     return without_tokens(" ".join(words))
 

@@ -171,14 +171,14 @@ def _read(path: Path, required: bool) -> Mapping[str, Any] | None:
 
 
 def _named(section: object, title: str, path: Path) -> list[tuple[str, Mapping[str, Any]]]:
-    found: list[tuple[str, Mapping[str, Any]]] = []
+    entries: list[tuple[str, Mapping[str, Any]]] = []
     for item in section if isinstance(section, list) else []:
         name = item.get("name") if isinstance(item, dict) else None
         if not isinstance(name, str):
             raise BadInput(f"Cannot read the kubeconfig {path}", f"an entry of {title} has no name", "give it a name")
         body = item.get(title.removesuffix("s"))
-        found.append((name, body if isinstance(body, dict) else {}))
-    return found
+        entries.append((name, body if isinstance(body, dict) else {}))
+    return entries
 
 
 def _current(kubeconfig: Kubeconfig) -> str:
@@ -202,8 +202,8 @@ def _context(
 ) -> ContextConfig:
     entry = kubeconfig.contexts.get(name)
     if entry is None:
-        known = f"it has {_listed(kubeconfig.contexts)}" if kubeconfig.contexts else "it has none"
-        raise BadInput(f"Context {name!r} does not exist", f"looked in {kubeconfig.file_names}", known)
+        hint = f"it has {_listed(kubeconfig.contexts)}" if kubeconfig.contexts else "it has none"
+        raise BadInput(f"Context {name!r} does not exist", f"looked in {kubeconfig.file_names}", hint)
     cluster = _referred(entry, "cluster", kubeconfig.clusters, kubeconfig, options.cluster)
     named = options.user or entry.text("user")
     user = _referred(entry, "user", kubeconfig.users, kubeconfig, options.user) if named else None
@@ -228,8 +228,8 @@ def _referred(
     name = given or context.text(key)
     entry = entries.get(name)
     if entry is None and given:
-        known = f"it has {_listed(entries)}" if entries else "it has none"
-        raise BadInput(f"--{key} {name!r} does not exist", f"looked in {kubeconfig.file_names}", known)
+        hint = f"it has {_listed(entries)}" if entries else "it has none"
+        raise BadInput(f"--{key} {name!r} does not exist", f"looked in {kubeconfig.file_names}", hint)
     if entry is None:
         why = f"its {key} {name!r} is not in {kubeconfig.file_names}" if name else f"it does not name a {key}"
         raise BadInput(f"The context {context.name!r} cannot be used", why, "see kubectl config view")
@@ -262,18 +262,18 @@ def server_name(options: ConnectionOptions) -> str:
 
 def override_cluster(entry: KubeconfigEntry, options: ConnectionOptions) -> KubeconfigEntry:
     """The cluster with the flags over it: a given trust takes the place of all that the file says of it."""
-    given: dict[str, Any] = {}
+    overrides: dict[str, Any] = {}
     dropped: tuple[str, ...] = ()
     if options.server:
-        given["server"] = options.server
+        overrides["server"] = options.server
         dropped += ("tls-server-name",)
     if options.certificate_authority or options.insecure_skip_tls_verify:
         dropped += _CA
     if options.certificate_authority:
-        given["certificate-authority"] = str(Path(options.certificate_authority).absolute())
+        overrides["certificate-authority"] = str(Path(options.certificate_authority).absolute())
     if options.insecure_skip_tls_verify:
-        given["insecure-skip-tls-verify"] = True
-    return _laid_over(entry, given, dropped)
+        overrides["insecure-skip-tls-verify"] = True
+    return _laid_over(entry, overrides, dropped)
 
 
 def override_user(entry: KubeconfigEntry | None, options: ConnectionOptions) -> KubeconfigEntry | None:

@@ -174,8 +174,8 @@ def identify(raw: msgspec.Raw) -> ObjectIdentity:
     meta = value.get("metadata") if isinstance(value, dict) else None
     if not isinstance(meta, dict):
         return ObjectIdentity()
-    found = (meta.get(key) for key in ("namespace", "name", "resourceVersion"))
-    return ObjectIdentity(*(text if isinstance(text, str) else "" for text in found))
+    values = (meta.get(key) for key in ("namespace", "name", "resourceVersion"))
+    return ObjectIdentity(*(text if isinstance(text, str) else "" for text in values))
 
 
 def error_of(event: WatchEvent) -> ApiError:

@@ -55,11 +55,11 @@ class OidcTokens:
         """A token that holds: the kubeconfig's, the last renewed one, or a new one."""
         slot = self._slots.setdefault(known.sign_in, _Slot())
         async with slot.lock:
-            if found := self._valid(known, slot.renewed):
-                return found
+            if token := self._valid(known, slot.renewed):
+                return token
             current = await read_again()
-            if found := self._valid(current):
-                return found
+            if token := self._valid(current):
+                return token
             if slot.asked_at is not None and timedelta() <= self._clock.now() - slot.asked_at < MIN_RETRY_INTERVAL:
                 if slot.failure is not None:
                     raise slot.failure
@@ -80,8 +80,8 @@ class OidcTokens:
             renewed, slot.notice = await asyncio.to_thread(_refreshed_and_kept, current)
         except Unauthenticated as problem:
             # Somebody else (kubectl, a second foretop) may have used the refresh token a moment before us.
-            if found := self._valid(await read_again()):
-                return found
+            if token := self._valid(await read_again()):
+                return token
             slot.failure = problem
             raise
         slot.used, slot.renewed, slot.failure = current, renewed, None
@@ -179,16 +179,16 @@ def _changed(text: str, before: OidcConfig, renewed: OidcConfig) -> str | None:
     config = _oidc_config(content, before.user)
     if config is None or config.get("refresh-token") != before.refresh_token:
         return None
-    wanted = copy.deepcopy(content)
+    updated = copy.deepcopy(content)
     tokens = {"id-token": renewed.id_token, "refresh-token": renewed.refresh_token}
-    target = _oidc_config(wanted, before.user)
+    target = _oidc_config(updated, before.user)
     assert target is not None, "a copy has what its original has"
     target.update(tokens)
     edited = _edited(text, before.user, tokens)
     # Block texts, aliases and missing fields are beyond an edit in place: then the file is written anew as a whole.
-    if edited is not None and _same(edited, wanted):
+    if edited is not None and _same(edited, updated):
         return edited
-    return yaml.safe_dump(wanted, sort_keys=False, allow_unicode=True)
+    return yaml.safe_dump(updated, sort_keys=False, allow_unicode=True)
 
 
 def _same(text: str, wanted: object) -> bool:
@@ -202,10 +202,10 @@ def _oidc_config(content: Any, user: str) -> dict[str, Any] | None:
     users = content.get("users") if isinstance(content, dict) else None
     for item in users if isinstance(users, list) else []:
         if isinstance(item, dict) and item.get("name") == user:
-            found: Any = item
+            entry: Any = item
             for key in ("user", "auth-provider", "config"):
-                found = found.get(key) if isinstance(found, dict) else None
-            return found if isinstance(found, dict) else None
+                entry = entry.get(key) if isinstance(entry, dict) else None
+            return entry if isinstance(entry, dict) else None
     return None
 
 

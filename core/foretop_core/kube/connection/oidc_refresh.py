@@ -179,12 +179,12 @@ def _is_token(text: str) -> bool:
 def _require_https(oidc: OidcConfig, url: str, what: str) -> None:
     try:
         parts = urlsplit(url)
-        known = bool(parts.hostname) and parts.port != 0
+        is_complete = bool(parts.hostname) and parts.port != 0
     except ValueError:
         raise _cannot(oidc, f"{what} is malformed", "check idp-issuer-url") from None
     if parts.scheme != "https":
         raise _cannot(oidc, f"{what} is not https, and a refresh token must not go there", "check idp-issuer-url")
-    if not known:
+    if not is_complete:
         raise _cannot(oidc, f"{what} is malformed", "check idp-issuer-url")
 
 

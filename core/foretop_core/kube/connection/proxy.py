@@ -79,10 +79,10 @@ def _matches(entry: str, host: str, port: int | None) -> bool:
     if address is not None:
         if _address(entry.strip("[]")) == address:
             return True
-        bare, _, wanted = entry.rpartition(":")
-        return wanted == str(port) and _address(bare.strip("[]")) == address
-    bare, colon, wanted = entry.partition(":")
-    if colon and wanted != str(port):
+        bare, _, entry_port = entry.rpartition(":")
+        return entry_port == str(port) and _address(bare.strip("[]")) == address
+    bare, colon, entry_port = entry.partition(":")
+    if colon and entry_port != str(port):
         return False
     bare = bare.removeprefix("*")
     return host.endswith(bare) if bare.startswith(".") else host == bare or host.endswith(f".{bare}")

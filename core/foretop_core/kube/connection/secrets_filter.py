@@ -21,8 +21,8 @@ def is_secret_beside(word: str, answer: str) -> bool:
 
 def without_secrets(text: str, config: ContextConfig, authorization: str = "") -> str:
     """The text without what is named a secret, token, password, proxy password and the path of the server's address."""
-    found = {secret for secret in _secrets(config, authorization) if len(secret) >= SHORTEST_SECRET}
-    for secret in sorted(found, key=len, reverse=True):
+    secrets = {secret for secret in _secrets(config, authorization) if len(secret) >= SHORTEST_SECRET}
+    for secret in sorted(secrets, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     return redacted(text)
 

@@ -111,14 +111,14 @@ class ClusterWatcher:
 
     def follow_movements(self, runs: Iterable[MovementOwner]) -> None:
         """Watches the data movements of these runs, and of no others any more: one watch a kind and namespace."""
-        wanted: dict[WatchScope, set[str]] = {}
+        by_scope: dict[WatchScope, set[str]] = {}
         for run in runs:
             for scope in self._scopes_of(run):
-                wanted.setdefault(scope, set()).add(label_value(run.name))
-        for scope in self._movements.keys() - wanted.keys():
+                by_scope.setdefault(scope, set()).add(label_value(run.name))
+        for scope in self._movements.keys() - by_scope.keys():
             del self._movements[scope]
             self._stop(scope)
-        for scope, names in wanted.items():
+        for scope, names in by_scope.items():
             if scope in self._movements:
                 self._movements[scope].want(frozenset(names))
             else:
@@ -128,26 +128,26 @@ class ClusterWatcher:
     def follow_events(self, uid: str, namespace: str) -> None:
         """Watches the events of one object, the one that is open; an empty uid ends it."""
         fields = f"involvedObject.uid={uid}"
-        wanted = frozenset({WatchScope(self.name, EVENT, namespace, fields=fields)} if uid else ())
-        self._change(self._events, wanted)
-        self._events = wanted
+        scopes = frozenset({WatchScope(self.name, EVENT, namespace, fields=fields)} if uid else ())
+        self._change(self._events, scopes)
+        self._events = scopes
 
     def follow_acknowledgements(self, namespaces: Iterable[str]) -> None:
         """Watches the ConfigMap with acknowledgements in each of these namespaces."""
-        wanted = frozenset(scope for namespace in namespaces for scope in self._scopes(CONFIG_MAP, namespace))
-        self._open_at_once(wanted - self._acknowledgements)
-        self._change(self._acknowledgements, wanted)
-        self._acknowledgements = wanted
+        scopes = frozenset(scope for namespace in namespaces for scope in self._scopes(CONFIG_MAP, namespace))
+        self._open_at_once(scopes - self._acknowledgements)
+        self._change(self._acknowledgements, scopes)
+        self._acknowledgements = scopes
 
     def follow_on_demand(self, kinds: Iterable[Kind], namespaces: Iterable[str]) -> None:
         """Watches these kinds while a person looks at them, and lets the others go; Velero's in these namespaces."""
         kinds = tuple(kinds)
         beside = [kind for kind in kinds if kind in BESIDE_VELERO]
         self._follow_tenants([kind for kind in kinds if kind not in BESIDE_VELERO])
-        wanted = frozenset(WatchScope(self.name, kind, namespace) for kind, namespace in product(beside, namespaces))
-        self._open_at_once(wanted - self._on_demand)
-        self._change(self._on_demand, wanted)
-        self._on_demand = wanted
+        scopes = frozenset(WatchScope(self.name, kind, namespace) for kind, namespace in product(beside, namespaces))
+        self._open_at_once(scopes - self._on_demand)
+        self._change(self._on_demand, scopes)
+        self._on_demand = scopes
 
     def _follow_tenants(self, kinds: Collection[Kind]) -> None:
         for kind in self._followed.keys() - set(kinds):
@@ -186,15 +186,15 @@ class ClusterWatcher:
                 await self.first_rows.until_shown()
         while True:
             elsewhere = self._elsewhere
-            found = await self._reach(kind, quiet=bool(self._held.get(kind)))
-            wanted = frozenset(scope for namespace in found.namespaces for scope in self._scopes(kind, namespace))
-            self._sinks_without_watch(kind, wanted)
-            self._change(self._held.get(kind, frozenset()), wanted)
-            self._held[kind] = wanted
-            missing = frozenset(scope for namespace in found.missing for scope in self._scopes(kind, namespace))
+            places = await self._reach(kind, quiet=bool(self._held.get(kind)))
+            scopes = frozenset(scope for namespace in places.namespaces for scope in self._scopes(kind, namespace))
+            self._sinks_without_watch(kind, scopes)
+            self._change(self._held.get(kind, frozenset()), scopes)
+            self._held[kind] = scopes
+            missing = frozenset(scope for namespace in places.missing for scope in self._scopes(kind, namespace))
             self._absent[kind] = self._tell_absent(self._absent.get(kind, frozenset()), missing)
             self._note_working(kind)
-            await self._until_next_look(kind, found, elsewhere)
+            await self._until_next_look(kind, places, elsewhere)
 
     async def _learn_cluster(self) -> None:
         """Which cluster it is, where that decides about its protection; the guard asks again before every write."""

@@ -220,8 +220,8 @@ class Reflector:
         await self._take_listed(items)
         seen += len(items)
         guard.check(len(items), page.metadata.next_chunk or "")
-        left = page.metadata.remaining_item_count
-        listed = _Listed(page.metadata, seen, None if left is None else seen + left)
+        remaining = page.metadata.remaining_item_count
+        listed = _Listed(page.metadata, seen, None if remaining is None else seen + remaining)
         if listed.chunk:
             self._report(WatchState.SYNCING, seen=seen, expected=listed.expected)
         return listed
@@ -504,8 +504,8 @@ class Reflector:
         }
 
     def _selection(self) -> dict[str, str]:
-        wanted = {"labelSelector": self._scope.selector, "fieldSelector": self._scope.fields}
-        return {name: value for name, value in wanted.items() if value}
+        selectors = {"labelSelector": self._scope.selector, "fieldSelector": self._scope.fields}
+        return {name: value for name, value in selectors.items() if value}
 
     @property
     def _path(self) -> str:

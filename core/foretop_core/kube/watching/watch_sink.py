@@ -118,12 +118,12 @@ class MovementSink:
         self._sink.replace_begin()
 
     def page(self, objects: Iterable[Resource]) -> None:
-        found = {_key(item): item for item in objects}
-        wanted = {key: item for key, item in found.items() if self._is_wanted(item)}
+        items = {_key(item): item for item in objects}
+        passed = {key: item for key, item in items.items() if self._is_wanted(item)}
         if self._listed is not None:
-            self._listed |= found
-            self._passed |= wanted
-        self._sink.page(wanted.values())
+            self._listed |= items
+            self._passed |= passed
+        self._sink.page(passed.values())
 
     def replace_end(self, version: str = "") -> None:
         """End the list, then settle which movements were wanted or let go while it came."""
@@ -136,8 +136,8 @@ class MovementSink:
         if self._listed is not None:
             return
         key = _key(resource)
-        known = self._known.get(key)
-        if known is not None and is_older(resource, known):
+        before = self._known.get(key)
+        if before is not None and is_older(resource, before):
             return
         if event == "DELETED":
             self._known.pop(key, None)
