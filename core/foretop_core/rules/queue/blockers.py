@@ -62,10 +62,10 @@ class Blockers(msgspec.Struct):
 
 def find_blockers(line: Sequence[Run], slots: int, *, by_namespace: bool) -> Blockers:
     """Free slots go to the first runs without a conflict ahead; finishing backups block nobody."""
-    holders = [at for at, run in enumerate(line) if run.phase in phases.HOLDS_SLOT]
-    waiting = [at for at, run in enumerate(line) if run.phase in phases.WAITING]
+    holders = [index for index, run in enumerate(line) if run.phase in phases.HOLDS_SLOT]
+    waiting = [index for index, run in enumerate(line) if run.phase in phases.WAITING]
     conflicts = _conflicts(line, holders, waiting) if by_namespace else {}
-    blockers = Blockers(meets={at: tuple(conflicts.get(at, ())) for at in waiting})
+    blockers = Blockers(meets={index: tuple(conflicts.get(index, ())) for index in waiting})
     free, before = slots - len(holders), None
     for index in waiting:
         meets = conflicts.get(index)
@@ -87,7 +87,7 @@ def _conflicts(
     line: Sequence[Run], holders: Sequence[int], waiting: Sequence[int]
 ) -> dict[int, dict[int, tuple[str, ...]]]:
     """For each waiting run, the runs ahead that share a namespace, and which; restores claim none."""
-    ahead, found = NamespaceIndex(), dict[int, dict[int, tuple[str, ...]]]()
+    ahead, meetings = NamespaceIndex(), dict[int, dict[int, tuple[str, ...]]]()
     for index in holders:
         run = line[index]
         if isinstance(run, Backup):
@@ -95,7 +95,7 @@ def _conflicts(
     for index in waiting:
         run = line[index]
         if isinstance(run, Backup):
-            wanted = claim(run)
-            found[index] = ahead.meets(wanted)
-            ahead.add_waiting(wanted, index)
-    return found
+            claimed = claim(run)
+            meetings[index] = ahead.meets(claimed)
+            ahead.add_waiting(claimed, index)
+    return meetings

@@ -100,14 +100,14 @@ class PatternClaims:
                 yield other, shared
 
     def _candidates(self, wanted: Claim) -> list[Claim]:
-        found: dict[Claim, None] = {}
+        candidates: dict[Claim, None] = {}
         for head in _heads_of(wanted):
             for end in range(len(head) + 1):
-                found.update(self._by_head.get(head[:end], {}))
+                candidates.update(self._by_head.get(head[:end], {}))
         for pattern in wanted.patterns:
             for longer in _beginning_with(self._heads, _head(pattern)):
-                found.update(self._by_head[longer])
-        return list(found)
+                candidates.update(self._by_head[longer])
+        return list(candidates)
 
 
 class NamespaceIndex:
@@ -124,14 +124,14 @@ class NamespaceIndex:
 
     def meets(self, wanted: Claim) -> dict[int, tuple[str, ...]]:
         """The runs that must go first, by position in the queue, with the shared namespaces."""
-        found: defaultdict[int, set[str]] = defaultdict(set)
+        names_of: defaultdict[int, set[str]] = defaultdict(set)
         for name in self._taken_by(wanted):
             for who in self._by_name[name]:
-                found[who].add(name)
+                names_of[who].add(name)
         for other, shared in self._patterns.meeting(wanted):
             for who in self._by_pattern[other]:
-                found[who].update(shared)
-        return {who: tuple(sorted(found[who])) for who in sorted(found)}
+                names_of[who].update(shared)
+        return {who: tuple(sorted(names_of[who])) for who in sorted(names_of)}
 
     def add_running(self, taken: Claim, who: int) -> None:
         """Add a running backup; running backups wait for nobody, so each of them counts."""

@@ -41,8 +41,8 @@ class _Selector(msgspec.Struct, frozen=True, rename="camel"):
     def matches(self, node: str) -> bool | None:
         """None where other labels of the node decide."""
         labels = [node == value if key == _HOSTNAME else None for key, value in (self.match_labels or {}).items()]
-        found = [*labels, *(expression.matches(node) for expression in self.match_expressions or ())]
-        return False if False in found else None if None in found else True
+        matches = [*labels, *(expression.matches(node) for expression in self.match_expressions or ())]
+        return False if False in matches else None if None in matches else True
 
 
 class NodeRule(msgspec.Struct, frozen=True, rename="camel"):
@@ -78,12 +78,12 @@ class NodeAgentLimits(msgspec.Struct, frozen=True):
         if self.usual is None:
             return None
         sure = [rule.number for rule in self.rules if rule.node_selector.matches(node)]
-        told = min(sure, default=None)
+        limit = min(sure, default=None)
         for rule in self.rules:
-            matters = rule.number != self.usual if told is None else rule.number < told
+            matters = rule.number != self.usual if limit is None else rule.number < limit
             if matters and rule.node_selector.matches(node) is None:
                 return None
-        return self.usual if told is None else told
+        return self.usual if limit is None else limit
 
     def why_not(self, node: str) -> str:
         """Why the limit of a node is not known; "" where it is."""

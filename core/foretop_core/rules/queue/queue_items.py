@@ -141,11 +141,11 @@ def queue(
     queues = has_queue_phase if has_queue_phase is not None else _shows_a_queue(line, concurrency)
     running = sum(run.phase in phases.HOLDS_SLOT for run in line)
     slots = max(1, running if concurrency is None else concurrency) if queues else 1
-    told = {} if silence or foreseen is None else foreseen
+    by_name = {} if silence or foreseen is None else foreseen
     refused = refusals or {}
-    forecasts = [RunForecast(unknown=silence) if silence else told.get(run.name, NOTHING_FORESEEN) for run in line]
+    forecasts = [RunForecast(unknown=silence) if silence else by_name.get(run.name, NOTHING_FORESEEN) for run in line]
     holds = find_blockers(line, slots, by_namespace=queues)
-    culprits = _culprits(line, forecasts, holds, refused) if told else {}
+    culprits = _culprits(line, forecasts, holds, refused) if by_name else {}
     overtaken = _overtaken(line, holds)
     items = []
     for index, run in enumerate(line):
@@ -183,34 +183,34 @@ def _culprits(
 ) -> dict[int, int]:
     """For each run whose start is not known, the run whose unknown end it waits for, directly or indirectly."""
     endless = [
-        at
-        for at, run in enumerate(line)
-        if forecasts[at].end is None
+        index
+        for index, run in enumerate(line)
+        if forecasts[index].end is None
         and run.name not in refused
-        and (run.phase in phases.HOLDS_SLOT or forecasts[at].start is not None)
+        and (run.phase in phases.HOLDS_SLOT or forecasts[index].start is not None)
     ]
-    found, without_end = dict[int, int](), frozenset(endless)
+    culprits, without_end = dict[int, int](), frozenset(endless)
     for index, meets in holds.meets.items():
         if forecasts[index].start is not None or not endless:
             continue
         direct = (who for who in meets if who in without_end)
-        through = (found[who] for who in meets if who in found)
-        found[index] = next(direct, next(through, endless[0]))
-    return found
+        through = (culprits[who] for who in meets if who in culprits)
+        culprits[index] = next(direct, next(through, endless[0]))
+    return culprits
 
 
 def _overtaken(line: Sequence[Run], holds: Blockers) -> set[int]:
     """The runs blocked by a namespace with an unblocked run behind them, which goes first when a slot is free."""
-    found: set[int] = set()
+    overtaken: set[int] = set()
     free_behind = False
     for index in reversed(range(len(line))):
         hold = holds.of.get(index)
         if hold is not None and hold.kind is BlockerKind.NAMESPACE:
             if free_behind:
-                found.add(index)
+                overtaken.add(index)
         elif index in holds.meets:
             free_behind = True
-    return found
+    return overtaken
 
 
 def _shows_a_queue(line: Sequence[Run], concurrency: int | None) -> bool:
@@ -304,5 +304,5 @@ def disagreement(nonadmin: NonAdmin, positions: Positions) -> Disagreement | Non
     info, key = nonadmin.state.queue_info, (nonadmin.velero.namespace, nonadmin.velero.name)
     if info is None or key not in positions.live:
         return None
-    found = Disagreement(info.estimated_queue_position, positions.estimated[key], positions.live[key])
-    return None if found.reported == found.recomputed == found.live else found
+    compared = Disagreement(info.estimated_queue_position, positions.estimated[key], positions.live[key])
+    return None if compared.reported == compared.recomputed == compared.live else compared

@@ -43,8 +43,8 @@ class WaitingVolume(msgspec.Struct, frozen=True):
 
 def waiting_volume(movements: Iterable[DataMovement], now: datetime) -> WaitingVolume | None:
     """The volume that has waited longest, if that is longer than usual."""
-    found = [movement for movement in movements if movement.phase in NOT_MOVING_YET]
-    waiting = [(since, movement) for movement in found if (since := waiting_since(movement))]
+    not_moving = [movement for movement in movements if movement.phase in NOT_MOVING_YET]
+    waiting = [(since, movement) for movement in not_moving if (since := waiting_since(movement))]
     since, first = min(
         waiting, key=lambda pair: (pair[0], pair[1].name), default=(datetime.max.replace(tzinfo=UTC), None)
     )
@@ -182,7 +182,7 @@ def _turn(waiting: DataMovement, node: NodeLoad, now: datetime) -> _Turn | None:
         for movement in node.unfinished
         if movement.phase in NOT_MOVING_YET and (moment := waiting_since(movement)) is not None
     ]
-    before = sum(at < since for at in earlier) + len(moving) - (node.limit or len(moving))
+    before = sum(start < since for start in earlier) + len(moving) - (node.limit or len(moving))
     return _Turn(behind, ends[min(before, len(ends) - 1)], node.limit is not None and before < len(ends))
 
 
