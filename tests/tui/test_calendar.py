@@ -848,6 +848,7 @@ async def test_what_if_refuses_where_the_calendar_can_foresee_nothing() -> None:
         await shown.press("W")
         await shown.until(lambda: "What if: etcd" in shown.text)
         await until_beats(shown, lambda: "Nothing can be foreseen: the storage of Velero hangs" in shown.text)
+        await until_beats(shown, lambda: re.findall(r"If back +(\w+)", shown.text) == ["now", "at", "at"])
         await shown.press("ctrl+u", *"30 3 * * *")
         await until_beats(shown, lambda: "Edit schedule" in shown.text)
         assert "Nothing can be foreseen: the storage of Velero hangs" in shown.text

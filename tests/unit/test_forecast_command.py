@@ -146,6 +146,19 @@ def test_nothing_is_foreseen_of_a_server_that_is_silent(
     assert "Nothing can be foreseen: Velero is silent" in said.out + said.err
 
 
+def test_a_change_of_a_silent_server_is_answered_with_what_becomes_of_its_backlog(
+    night: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["forecast", "-f", night, *SILENT])
+    told = [line.strip() for line in capsys.readouterr().out.splitlines() if "If back" in line]
+    assert [line.split()[2].rstrip(":") for line in told] == ["now", "at", "at"]
+    assert run(["whatif", "-f", night, *SILENT, "--pause", "etcd"]) == 3
+    assert capsys.readouterr().out.splitlines() == told
+    assert run(["whatif", "-f", night, *SILENT, "--pause", "etcd", "-o", "json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert [f"If back {back}." for back in found["ifBack"]] == told
+
+
 def test_a_wrong_change_of_a_silent_server_is_bad_input(night: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["whatif", "-f", night, *SILENT, "--pause", "nobody"]) == 2
     assert "There is no schedule nobody" in capsys.readouterr().err

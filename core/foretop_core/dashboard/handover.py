@@ -10,6 +10,7 @@ import msgspec
 
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
+from foretop_core.background import in_thread
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
 from foretop_core.models import Schedule
@@ -17,7 +18,9 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import pause_note, pause_windows, window_line
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.sentences import render
+from foretop_core.rules.night.coming_back import if_back, if_resumed
+from foretop_core.rules.night.night import why_unforeseen
+from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding, Thresholds
@@ -33,6 +36,17 @@ _DAY = timedelta(days=1)
 _MARKUP = re.compile(r"([\\`*_<>\[\]|#])")
 
 
+class Awaited(msgspec.Struct, frozen=True):
+    """The sentences of the calendar on a silent server that comes back, or on the planned end of a pause."""
+
+    context: str
+    namespace: str
+    unknown: Text = ""
+    """Why nothing can be foreseen before."""
+    if_back: tuple[Text, ...] = ()
+    if_resumed: Text = ""
+
+
 class Handover(msgspec.Struct, frozen=True):
     """All that the next shift is told, as of one moment of each cluster."""
 
@@ -45,6 +59,7 @@ class Handover(msgspec.Struct, frozen=True):
     """Why what was written is not known."""
     limits: Thresholds = Thresholds()
     """What counts as late."""
+    awaited: tuple[Awaited, ...] = ()
 
 
 class _Section(msgspec.Struct, frozen=True):
@@ -84,6 +99,8 @@ def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
         yield _counted("Not visible", [(told.gap(gap),) for gap in handover.unseen], "")
     paused = [line for snapshot, now in handover.clusters for line in told.paused(snapshot, now)]
     yield _counted("Paused", paused, "No schedule is paused.")
+    if handover.awaited:
+        yield _Section("When it comes back", tuple(told.awaited(one) for one in handover.awaited), "")
     runs = sorted(run for snapshot, now in handover.clusters for run in told.runs(snapshot, now))
     lines = [line for _, line in runs if line]
     if usual := len(runs) - len(lines):
@@ -146,6 +163,14 @@ class _Told:
                 late = ", overdue" if facts.is_overdue_pause else ""
                 note = render(pause_note(facts.pause), now, self._zone)
                 yield (f"{place}{schedule.namespace}/{schedule.name} {note}{late}",)
+
+    def awaited(self, one: Awaited) -> tuple[str, ...]:
+        now = self._now(one.context)
+        place = f"{self._place(one.context)}{one.namespace}"
+        if not one.unknown:
+            return (f"{place}: if resumed {render(one.if_resumed, now, self._zone)}",)
+        backs = (f"If back {render(back, now, self._zone)}" for back in one.if_back)
+        return f"{place}: nothing can be foreseen, {render(one.unknown, now, self._zone)}", *backs
 
     def runs(self, snapshot: ClusterSnapshot, now: datetime) -> Iterator[tuple[datetime, str]]:
         """The first run of each schedule, and of each job that nodes are warmed up for, as the calendar has them.
@@ -229,12 +254,23 @@ async def handover_of(state: DashboardState, environ: Mapping[str, str]) -> Hand
         journal = await Journal(default_path(environ)).read_in_thread()
     except ForetopError as found:
         problem = str(found)
+    clusters = tuple((state.store.snapshot(context), state.now(context)) for context in state.contexts)
     return Handover(
-        tuple((state.store.snapshot(context), state.now(context)) for context in state.contexts),
+        clusters,
         state.findings,
         state.acknowledged,
         state.unseen,
         tuple(entry for entry in journal if entry.context in state.contexts),
         problem,
         state.thresholds,
+        await in_thread(lambda: tuple(_awaited(clusters, state.zone))),
     )
+
+
+def _awaited(clusters: Iterable[tuple[ClusterSnapshot, datetime]], zone: tzinfo) -> Iterator[Awaited]:
+    for snapshot, now in clusters:
+        for namespace in snapshot.velero_namespaces:
+            if unknown := why_unforeseen(snapshot, namespace, now):
+                yield Awaited(snapshot.context, namespace, unknown, if_back(snapshot, namespace, now, zone))
+            elif resumed := if_resumed(snapshot, namespace, now, zone):
+                yield Awaited(snapshot.context, namespace, if_resumed=resumed)

@@ -89,7 +89,10 @@ def test_a_planned_end_of_a_pause_tells_whether_it_is_done_by_six() -> None:
         runs = [item for item in _server().backups_by_namespace["velero"] if item.schedule_name == "etcd"]
         return assemble([location(), *runs, item], given_versions={"": "1.18.3"})
 
+    ahead = with_backlog(night(paused("04:40:00"), "velero", NOW), paused("04:40:00"))
     words = render(if_resumed(paused("04:40:00"), "velero", NOW, UTC), NOW)
+    told = {line.label: line.phrases[0].text for line in night_words(ServerNight("prod", ahead), NOW, UTC)}
+    assert told["If ended"] == words
     assert words.startswith("at 04:40Z with skip: 1 run due before 06:00Z, done about 05:4")
     assert render(if_resumed(paused("05:50:00"), "velero", NOW, UTC), NOW).endswith("no run due before 06:00Z")
     assert if_resumed(paused("02:00:00"), "velero", NOW, UTC) == ""

@@ -16,7 +16,8 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, from_builtins
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.sentences import sentence
+from foretop_core.rules.night.coming_back import if_back, if_resumed
+from foretop_core.rules.sentences import render, sentence
 from foretop_core.rules.snapshot import VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds
 from tests.objects import NOW, location, schedule
@@ -199,3 +200,25 @@ async def test_a_run_is_late_by_the_limit_of_the_person(limit: timedelta, is_tol
     state = DashboardState(source, lambda: 0.0, thresholds=Thresholds(overdue=limit))
     written = handover_text(await handover_of(state, {"XDG_STATE_HOME": str(tmp_path)}), UTC)
     assert ("; due since 02:20:00Z" in written) is is_told
+
+
+@pytest.mark.parametrize("is_silent", [True, False])
+async def test_what_comes_when_velero_is_back_or_a_pause_ends_is_told_as_the_calendar_does(
+    is_silent: bool, tmp_path: Path
+) -> None:
+    checked = "02:10:03" if is_silent else "02:41:00"
+    notes = {"foretop.io/paused-by": "maria", "foretop.io/paused-until": "2026-11-15T04:30:00Z"}
+    later = schedule("later", "0 5 * * *", last="2026-11-14T05:00:03Z", paused=True, annotations=notes)
+    due = schedule("due", "20 * * * *", last="01:20:03")
+    source = FilledSource([location(checked=checked, synced=checked), later, due])
+    state = DashboardState(source, lambda: 0.0)
+    written = handover_text(await handover_of(state, {"XDG_STATE_HOME": str(tmp_path)}), UTC).splitlines()
+    told = written[written.index("When it comes back") + 1 :]
+    snapshot, now = state.store.snapshot(state.contexts[0]), state.now(state.contexts[0])
+    if is_silent:
+        assert told[0] == "  velero: nothing can be foreseen, Velero is silent"
+        backs = (render(back, now) for back in if_back(snapshot, "velero", now, UTC))
+        assert told[1:4] == [f"      If back {back}" for back in backs]
+    else:
+        assert told[0] == f"  velero: if resumed {render(if_resumed(snapshot, 'velero', now, UTC), now)}"
+        assert "at 04:30Z with skip: 1 run due before 06:00Z" in told[0]

@@ -479,6 +479,10 @@ def test_without_a_window_it_is_told_whether_all_is_done_by_six(minutes: int, to
     (by_six,) = (line for line in night_words(ServerNight("prod", both), NOW, UTC) if line.label == "By 06:00")
     assert "".join(phrase.text for phrase in by_six.phrases) == f"{told.replace('yes', 'not all')}; media refused"
     assert "By 06:00" not in {line.label for line in night_words(ahead, NOW, UTC, window=read_window("03:00-04:00"))}
+    kept_free = night_words(ServerNight("prod", both), NOW, UTC, window=read_window("06:30-07:00"))
+    (done,) = ("".join(phrase.text for phrase in line.phrases) for line in kept_free if line.label == "Done")
+    assert done.startswith("not all by 06:30")
+    assert done.endswith("; media refused")
     none = {"wiki": "paused", "crm": "paused", "odd": "invalid"}
     (by_six,) = (
         line
@@ -917,6 +921,16 @@ def test_all_is_not_said_of_a_night_without_the_paused_schedules(
     told = [render(one, NOW) for one in words(outlook(ahead))]
     (done,) = [one for one in told if " be done about " in one]
     assert done.startswith("All but b, c and d will" if "more" in what else f"{what.capitalize()} will")
+
+
+@pytest.mark.parametrize("fate", [Fate.REFUSED, Fate.LOST])
+def test_all_is_not_said_of_a_night_whose_runs_are_refused_or_lost(fate: Fate) -> None:
+    """`done` is the end of those that are made; the others never end."""
+    run, noon = _told("images", "07:10", "08:40"), replace(_told("media", "12:10", "12:20"), fate=fate, end=None)
+    ahead = Night("velero", NOW, NOW + timedelta(days=1), (run, noon), draws=50, done=run.end)
+    (line,) = [one for one in night_words(ServerNight("prod", ahead), NOW, UTC) if one.label == "Done"]
+    assert "".join(phrase.text for phrase in line.phrases) == "all but media by 08:40"
+    assert any(render(one, NOW).startswith("All but media will be done about ") for one in words(outlook(ahead)))
 
 
 def test_a_night_without_one_scheduled_backup_is_no_yes() -> None:

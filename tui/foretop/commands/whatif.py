@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import click
@@ -17,9 +17,10 @@ from foretop.commands.forecast import last_end_item, night_exit_code, night_opti
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, output_option, say, warn
-from foretop_core.errors import BadInput
+from foretop_core.errors import BadInput, Unforeseen
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.night.coming_back import if_back
 from foretop_core.rules.night.night import Fate
 from foretop_core.rules.night.outlook import Missing, Outlook, words
 from foretop_core.rules.night.what_if import (
@@ -98,7 +99,16 @@ def command(
         changes.append(Stopped(read_window(stopped, zone)))
 
     def judge(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> int:
-        comparison = what_if(snapshot, namespace, now, changes, timedelta(hours=hours))
+        try:
+            comparison = what_if(snapshot, namespace, now, changes, timedelta(hours=hours))
+        except Unforeseen:
+            backs = [render(back, now) for back in if_back(snapshot, namespace, now, UTC)]
+            if form == "text":
+                for back in backs:
+                    say(f"If back {back}.")
+            else:
+                emit({"before": None, "after": None, "differences": [], "ifBack": backs}, form)
+            raise
         if form == "text":
             _say(comparison)
         else:

@@ -18,9 +18,10 @@ from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt, hint
 from foretop_core.background import in_thread
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import BadInput, ForetopError
+from foretop_core.errors import BadInput, ForetopError, Unforeseen
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.night.coming_back import if_back
 from foretop_core.rules.night.what_if import (
     NO_DIFFERENCE,
     Add,
@@ -39,7 +40,7 @@ from foretop_core.rules.night.what_if import (
     what_if,
 )
 from foretop_core.rules.night.window import read_window
-from foretop_core.rules.sentences import render
+from foretop_core.rules.sentences import Text, render
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import pad
 from foretop_core.tables.timeline.night_words import nights_compared
@@ -83,6 +84,8 @@ class WhatIfScreen(DialogFrame):
         self._schedule = resource if isinstance(resource, Schedule) else None
         self._found: NightComparison | None = None
         self._problem = ""
+        self._backs: tuple[Text, ...] = ()
+        """What becomes of the backlog of a server of which nothing can be foreseen."""
         self._is_playing = False
         self._timer: Timer | None = None
 
@@ -138,7 +141,7 @@ class WhatIfScreen(DialogFrame):
     async def _play(self) -> None:
         snapshot, now = self._state.store.snapshot(self.key.context), self._state.now(self.key.context)
         zone = self._state.zone
-        self._found, self._problem = None, ""
+        self._found, self._problem, self._backs = None, "", ()
         try:
             refuse_silence(snapshot, self.key.namespace, now)
             if changes := self.changes():
@@ -147,6 +150,9 @@ class WhatIfScreen(DialogFrame):
                 self._found = await in_thread(
                     lambda: what_if(snapshot, self.key.namespace, now, changes, timedelta(days=1), self._draws, zone)
                 )
+        except Unforeseen as problem:
+            self._problem = str(problem)
+            self._backs = await in_thread(lambda: if_back(snapshot, self.key.namespace, now, zone))
         except ForetopError as problem:
             self._problem = str(problem)
         finally:
@@ -167,7 +173,9 @@ class WhatIfScreen(DialogFrame):
 
     def _told(self) -> list[Paragraph]:
         if self._problem:
-            return [paragraph(self._problem, Tone.BAD)]
+            now, zone = self._state.now(self.key.context), self._state.zone
+            backs = (paragraph(f"{render(back, now, zone)}.", label="If back") for back in self._backs)
+            return [paragraph(self._problem, Tone.BAD), *backs]
         if self._is_playing:
             return [paragraph("Both nights are played …", Tone.DIM)]
         if self._found is None:

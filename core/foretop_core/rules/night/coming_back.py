@@ -68,8 +68,12 @@ def with_backlog(night: Night, snapshot: ClusterSnapshot, zone: tzinfo = UTC) ->
     """A night of which nothing can be foreseen, with what becomes of the backlog; any other with the end of a pause."""
     if not night.unknown:
         return replace(night, if_resumed=if_resumed(snapshot, night.namespace, night.now, zone))
-    backs = coming_back(snapshot, night.namespace, night.now, zone)
-    return replace(night, if_back=tuple(back.words for back in backs))
+    return replace(night, if_back=if_back(snapshot, night.namespace, night.now, zone))
+
+
+def if_back(snapshot: ClusterSnapshot, namespace: str, now: datetime, zone: tzinfo) -> tuple[Text, ...]:
+    """The backlog of a silent server in a sentence for each moment; each follows the words `If back`."""
+    return tuple(back.words for back in coming_back(snapshot, namespace, now, zone))
 
 
 def if_resumed(snapshot: ClusterSnapshot, namespace: str, now: datetime, zone: tzinfo) -> Text:

@@ -478,12 +478,17 @@ def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]
 
 
 def done_of_all(one: Outlook, most: int) -> str:
-    """`all`, or `all but 40 paused`: the subject of "is done by"; at most so many others are named."""
+    """`all`, or `all but etl and 40 paused`: the subject of "is done by"; at most so many others are named.
+
+    Those that are refused or lost are none of it, nor those that are left out.
+    """
     left_out, paused = one.night.left_out, one.night.paused
     if left_out and not one.schedules:
         endless = one.night.without_end
         return f"what runs now but {humanize.join(endless, most)}" if endless else "what runs now"
-    others = tuple(dict.fromkeys((*one.night.without_end, *sorted(left_out.keys() - set(paused)))))
+    often = _often(one.night, one.schedules)
+    not_made = names_of((*one.refused, *(run for run in one.lost if run.owner.name not in often)))
+    others = tuple(dict.fromkeys((*one.night.without_end, *sorted(left_out.keys() - set(paused)), *not_made)))
     but = [*([humanize.join(others, most)] if others else []), *([f"{len(paused):,} paused"] if paused else [])]
     return f"all but {' and '.join(but)}" if but else "all"
 

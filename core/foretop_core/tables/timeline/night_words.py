@@ -76,6 +76,7 @@ def night_words(
         _window(shown, now, zone, window),
         *_not_made(shown),
         _paused(shown.night.paused),
+        _if_ended(shown.night, now, zone),
     )
     return tuple(line for line in lines if line is not None)
 
@@ -177,9 +178,9 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
         phrases.append(Phrase(f"{';' if skipped or is_unknown else ',' if is_six else ':'} {end}"))
     if still and not is_unknown:
         phrases.append(Phrase(f"; {still}"))
-    return WordLine(
-        "By 06:00" if is_six else "Done", tuple(phrases), 6 if skipped or is_unknown or (still and not is_six) else 4
-    )
+    phrases += [Phrase(f"; {words}", Tone.BAD) for words in kept.missing]
+    matters = skipped or is_unknown or kept.missing or (still and not is_six)
+    return WordLine("By 06:00" if is_six else "Done", tuple(phrases), 6 if matters else 4)
 
 
 def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]:
@@ -202,10 +203,8 @@ def _done(shown: ServerNight, now: datetime, zone: tzinfo) -> Iterator[WordLine]
         return
     line = _done_by(six, now, zone, is_six=True)
     paused = len(outlook.night.paused)
-    not_made = [Phrase(f"; {words}", Tone.BAD) for words in six.missing]
-    if paused:
-        not_made.append(Phrase(f"; {paused:,} {PAUSED} make{'s' if paused == 1 else ''} none", Tone.WARN))
-    yield msgspec.structs.replace(line, phrases=(*line.phrases, *not_made))
+    none = f"; {paused:,} {PAUSED} make{'s' if paused == 1 else ''} none"
+    yield msgspec.structs.replace(line, phrases=(*line.phrases, Phrase(none, Tone.WARN))) if paused else line
 
 
 def _nothing_runs(told: str, ends: datetime | None, now: datetime, zone: tzinfo) -> WordLine:
@@ -260,6 +259,11 @@ def _paused(names: Sequence[str]) -> WordLine | None:
     # Nothing resumes by itself: whatever end is planned, they are played as paused.
     text = f"{humanize.count(len(names), 'schedule')}, all night: {humanize.join(list(names))}"
     return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(text)), 1)
+
+
+def _if_ended(night: Night, now: datetime, zone: tzinfo) -> WordLine | None:
+    text = render(night.if_resumed, now, zone)
+    return WordLine("If ended", (Phrase(text),), 3) if text else None
 
 
 def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
