@@ -82,19 +82,19 @@ def _readings(text: str, dialects: tuple[Dialect, ...]) -> tuple[Reading, ...]:
                 break
         else:
             groups.append([dialect])
-    found = [Reading(tuple(group), expression(text, group[-1])) for group in groups]
-    lines = [reading.meaning for reading in found]
+    read = [Reading(tuple(group), expression(text, group[-1])) for group in groups]
+    lines = [reading.meaning for reading in read]
     return tuple(
         replace(reading, skipped_times=_SKIPPED[reading.dialect]) if lines.count(reading.meaning) > 1 else reading
-        for reading in found
+        for reading in read
     )
 
 
 def differences(text: str, known: tuple[Dialect, ...] = ()) -> str:
     """One sentence about releases that read an expression differently from the known ones; "" for none."""
-    found = readings(text)
-    others = [reading for reading in found if not set(known) & set(reading.dialects)] if known else list(found)
-    if len(found) == 1 or not others:
+    read = readings(text)
+    others = [reading for reading in read if not set(known) & set(reading.dialects)] if known else list(read)
+    if len(read) == 1 or not others:
         return ""
     return (
         "Other releases read it differently: "
@@ -149,8 +149,8 @@ class DialectVerdict(msgspec.Struct, frozen=True):
 
     def dialect_for(self, text: str) -> Dialect | None:
         """The dialect in which to read an expression; None if the remaining ones read it differently."""
-        found = self.readings(text)
-        return found[0].dialect if len(found) == 1 else None
+        read = self.readings(text)
+        return read[0].dialect if len(read) == 1 else None
 
     def readings(self, text: str) -> tuple[Reading, ...]:
         """The remaining readings, oldest first."""

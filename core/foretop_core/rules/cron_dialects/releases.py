@@ -103,31 +103,31 @@ class GivenVersions(msgspec.Struct, frozen=True):
     @classmethod
     def read(cls, texts: Iterable[str]) -> GivenVersions:
         """The parsed options; raises BadInput with one line for an invalid version."""
-        found: dict[str, str] = {}
+        versions: dict[str, str] = {}
         for text in texts:
             target, _, version = text.rpartition("=")
-            found[target] = str(read_release(version))
-        return cls(found)
+            versions[target] = str(read_release(version))
+        return cls(versions)
 
     def check(self, contexts: Iterable[str]) -> None:
         """Raises BadInput with one line if a version names none of these contexts."""
-        known = tuple(contexts)
+        names = tuple(contexts)
         for target in self.versions:
-            if target and not any(target == name or target.startswith(f"{name}/") for name in known):
-                there = f"there are {', '.join(known[:5])}" if known else "a file has no context: give only the version"
-                raise BadInput(f"--velero-version {target}=… does not name a context in use", there)
+            if target and not any(target == name or target.startswith(f"{name}/") for name in names):
+                hint = f"there are {', '.join(names[:5])}" if names else "a file has no context: give only the version"
+                raise BadInput(f"--velero-version {target}=… does not name a context in use", hint)
 
     def of(self, context: str) -> dict[str, str]:
         """The versions by namespace, "" for all others; a version given for a cluster wins over one for all."""
-        given = _by_namespace(self.versions, context)
-        return given if "" in given else _by_namespace(self.defaults, context) | given
+        versions = _by_namespace(self.versions, context)
+        return versions if "" in versions else _by_namespace(self.defaults, context) | versions
 
 
 def _by_namespace(versions: Mapping[str, str], context: str) -> dict[str, str]:
     prefix = f"{context}/"
-    found = {target.removeprefix(prefix): version for target, version in versions.items() if target.startswith(prefix)}
+    own = {target.removeprefix(prefix): version for target, version in versions.items() if target.startswith(prefix)}
     whole = versions.get(context) or versions.get("")
-    return found | ({"": whole} if whole else {})
+    return own | ({"": whole} if whole else {})
 
 
 NONE_GIVEN = GivenVersions({})

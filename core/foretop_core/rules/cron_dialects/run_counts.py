@@ -148,8 +148,8 @@ def _first_on_the_wall(one: CronSchedule, other: CronSchedule, now: datetime, en
     start, last = to_local(zone, now), to_local(zone, end)
     for day, minutes in _different_days(one.fields, other.fields, start, last):
         gone = max(0, (start - day) // _MINUTE + 1)
-        if left := minutes >> gone << gone:
-            return to_utc(zone, day + lowest_bit(left) * _MINUTE)
+        if coming := minutes >> gone << gone:
+            return to_utc(zone, day + lowest_bit(coming) * _MINUTE)
     return None
 
 

@@ -62,10 +62,10 @@ class UpgradeEffect(msgspec.Struct, frozen=True):
 
 def upgrade_kind(text: str, before: Dialect, after: Dialect, now: datetime) -> UpgradeKind | None:
     """The kind of change; None if both dialects read it alike. Cheap: both readings are cached."""
-    found = readings(text, (before, after))
-    if len(found) == 1:
+    read = readings(text, (before, after))
+    if len(read) == 1:
         return None
-    parsed, other = found[0].parsed, found[1].parsed
+    parsed, other = read[0].parsed, read[1].parsed
     if isinstance(other, CronError):
         return UpgradeKind.REFUSED
     if always_due(other, now) and (isinstance(parsed, CronError) or not always_due(parsed, now)):
@@ -215,7 +215,7 @@ def _half(
     meant = [*plain]
     meant[starred] = _STAR
     aim = expression(prefix + " ".join(meant), dialects[-1])
-    choices = [{one, other} for one, other in zip(written, plain, strict=True)]
+    choices = [{part, other} for part, other in zip(written, plain, strict=True)]
     choices[starred] = {_STAR}
     if isinstance(aim, CronError):
         return None
@@ -314,7 +314,7 @@ def _zone_note(candidate: str, wanted: CronSchedule) -> str:
 
 def _fewest_changes(written: tuple[str, ...], choices: list[set[str]]) -> Iterator[tuple[str, ...]]:
     def changes(parts: tuple[str, ...]) -> int:
-        return sum(one != other for one, other in zip(parts, written, strict=True))
+        return sum(part != other for part, other in zip(parts, written, strict=True))
 
     yield from sorted(product(*(sorted(each) for each in choices)), key=changes)
 

@@ -37,7 +37,7 @@ def primer_advice(text: str, minutes: int) -> str:
         return f"It cannot be primed: {error}. Change spec.cronJob.spec.schedule."
     if len(primed) == 1:
         return f"Set spec.primerSchedule to {primed[0]!r}."
-    written = humanize.join([repr(one) for one in primed], len(primed))
+    written = humanize.join([repr(cron) for cron in primed], len(primed))
     return (
         f"Its warm-ups need {len(primed)} expressions: {written}. spec.primerSchedule takes one: split it into "
         f"{len(primed)} PreScaledCronJobs."
@@ -78,7 +78,7 @@ def prime(text: str, minutes: int, dialect: Dialect) -> Primed:
     extra = 0
     notes = []
     if not exact:
-        _, extra = missed_and_extra(schedule.fields, [_for_cron_job(one).fields for one in bare], minutes)
+        _, extra = missed_and_extra(schedule.fields, [_for_cron_job(cron).fields for cron in bare], minutes)
         counted = "one warm-up" if extra == 1 else f"{extra} warm-ups"
         notes.append(f"no set of cron expressions is exact here: {counted} too many in eight years, none missed")
     if _off_at_changes(schedule):
@@ -89,7 +89,7 @@ def prime(text: str, minutes: int, dialect: Dialect) -> Primed:
         )
     # The plain zone name: a CronJob does not accept quotes around it.
     prefix = "" if schedule.zone is None else f"{text[: text.index('=') + 1]}{schedule.zone} "
-    return Primed(tuple(prefix + one for one in bare), exact, "; ".join(notes), extra)
+    return Primed(tuple(prefix + cron for cron in bare), exact, "; ".join(notes), extra)
 
 
 def warmups(text: str, minutes: int, dialect: Dialect, after: datetime, count: int) -> tuple[Pair, ...]:
@@ -263,30 +263,30 @@ def _need(rule: _Rule, month: int, days_back: int) -> tuple[int, int, bool]:
 def _answers(rule: _Rule, month: int, day: int, days_back: int) -> set[str]:
     """The reasons to fire on a date, in a common year and in a leap year."""
     years = (_LEAP_YEAR,) if (month, day) == (2, 29) else (_COMMON_YEAR, _LEAP_YEAR) if month == 2 else (_LEAP_YEAR,)
-    found = set()
+    answers = set()
     for year in years:
         run = date(year, month, day) + timedelta(days=days_back)
         if not rule.months >> run.month & 1:
-            found.add("")
+            answers.add("")
         elif rule.dates >> run.day & 1:
-            found.add("weekday" if rule.both else "date")
+            answers.add("weekday" if rule.both else "date")
         else:
-            found.add("weekday" if rule.weekdays and not rule.both else "")
-    return found
+            answers.add("weekday" if rule.weekdays and not rule.both else "")
+    return answers
 
 
 def _group_by_month(needs: dict[int, tuple[int, int]]) -> list[_Group]:
     groups: list[_Group] = []
     for month, (dates, weekdays) in needs.items():
-        known = (2 << _LENGTHS[month]) - 2
+        days = (2 << _LENGTHS[month]) - 2
         for group in groups:
-            if group.weekdays == weekdays and not (group.dates ^ dates) & group.known & known:
+            if group.weekdays == weekdays and not (group.dates ^ dates) & group.known & days:
                 group.months |= 1 << month
-                group.known |= known
+                group.known |= days
                 group.dates |= dates
                 break
         else:
-            groups.append(_Group(1 << month, known, dates, weekdays))
+            groups.append(_Group(1 << month, days, dates, weekdays))
     return groups
 
 
