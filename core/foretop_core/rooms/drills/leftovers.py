@@ -121,7 +121,7 @@ def left_drills(
     by_drill: defaultdict[str, list[tuple[ObjectRef, Resource]]] = defaultdict(list)
     for ref, item in objects:
         by_drill[item.label(DRILL_LABEL)].append((ref, item))
-    drills = [_left_drill(drill, held, records, now) for drill, held in by_drill.items()]
+    drills = [_left_drill(drill, created, records, now) for drill, created in by_drill.items()]
     return tuple(sorted(drills, key=lambda one: (str(one.objects[0].at or ""), one.id)))
 
 

@@ -114,16 +114,16 @@ def drill_source(snapshot: ClusterSnapshot, namespace: str) -> Backup:
     newest = row.copies.usable if row is not None else None
     if newest is None:
         raise BadInput(f"{namespace} has no copy to drill", "", "foretop get protection lists the namespaces")
-    known = find_backup(snapshot, newest)
-    if known is None:
+    backup = find_backup(snapshot, newest)
+    if backup is None:
         raise ActionRefused(f"Cannot drill {namespace}", "you are not allowed to read its backups")
-    return known
+    return backup
 
 
 def find_backup(snapshot: ClusterSnapshot, wanted: Backup) -> Backup | None:
     """The backup as the snapshot has it; None where it is gone."""
     key = (wanted.namespace, wanted.name)
-    return next((one for one in snapshot.backups if (one.namespace, one.name) == key), None)
+    return next((backup for backup in snapshot.backups if (backup.namespace, backup.name) == key), None)
 
 
 def plan_drill(snapshot: ClusterSnapshot, backup: Backup, request: DrillRequest, now: datetime) -> Plan:
@@ -194,12 +194,12 @@ def _kind_of(item: Resource) -> str:
 
 def drill_records(journal: Iterable[JournalEntry]) -> tuple[DrillRecord, ...]:
     """All that a journal has of drills, oldest first."""
-    found = []
+    records = []
     for entry in journal:
-        if entry.drill and (at := entry.moment) is not None:
+        if entry.drill and (moment := entry.moment) is not None:
             target = ObjectRef(entry.context, entry.kind, entry.namespace, entry.name)
-            found.append(DrillRecord(entry.drill, entry.method, target, entry.uid, entry.user, at))
-    return tuple(found)
+            records.append(DrillRecord(entry.drill, entry.method, target, entry.uid, entry.user, moment))
+    return tuple(records)
 
 
 def _why_not(snapshot: ClusterSnapshot, backup: Backup) -> str:
@@ -214,8 +214,8 @@ def _too_old(snapshot: ClusterSnapshot, namespace: str) -> str:
     release = verdict.release
     needed = f"a drill needs {RESTS_SINCE} or later, which restores it at rest"
     if release is None:
-        known = Dialect.ROBFIG1 not in verdict.candidates
-        return "" if known else f"the release of Velero is not known, and {needed}: name it with --velero-version"
+        is_recent = Dialect.ROBFIG1 not in verdict.candidates
+        return "" if is_recent else f"the release of Velero is not known, and {needed}: name it with --velero-version"
     if release.patch is None and (release.major, release.minor) == (RESTS_SINCE.major, RESTS_SINCE.minor):
         return f"Velero {release} may start what it restores; {needed}: give the patch with --velero-version"
     if release < RESTS_SINCE:

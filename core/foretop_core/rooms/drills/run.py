@@ -156,7 +156,7 @@ class DrillRun(msgspec.Struct):
         for step in plan.steps:
             part = Plan(plan.record, plan.at, (step,))
             try:
-                (result,) = [one async for one in self.executor.carry_out(part, _unchanged(part))]
+                (result,) = [result async for result in self.executor.carry_out(part, _unchanged(part))]
             except ForetopError as problem:
                 return f"{step.target} was not created: {problem}"
             if result.outcome is not Outcome.DONE:
@@ -234,8 +234,8 @@ class DrillRun(msgspec.Struct):
         return failed[0].error if failed else ""
 
     def _restore(self, snapshot: ClusterSnapshot) -> Restore | None:
-        wanted = (self.backup.namespace, self.request.into)
-        return next((item for item in snapshot.restores if (item.namespace, item.name) == wanted), None)
+        key = (self.backup.namespace, self.request.into)
+        return next((item for item in snapshot.restores if (item.namespace, item.name) == key), None)
 
     def _lost(self, snapshot: ClusterSnapshot) -> str:
         if find_backup(snapshot, self.backup) is None:
@@ -260,12 +260,12 @@ async def leftovers(executor: PlanExecutor) -> tuple[LeftDrill, ...]:
     """All that carries the label of a drill, with what the journal proves of it; raises where that cannot be read."""
     snapshot = executor.snapshot()
     records = await _records(executor)
-    found = list(labelled_objects(snapshot))
+    objects = list(labelled_objects(snapshot))
     noted = {record.target.namespace for record in records if record.target.kind == CONFIG_MAP.name}
     for namespace in sorted(noted.union(snapshot.velero_namespaces)):
         async for item in _labelled(executor, api_paths.collection(CONFIG_MAP, namespace)):
-            found.append((ObjectRef(snapshot.context, CONFIG_MAP.name, item.namespace, item.name), item))
-    return left_drills(found, records, executor.clock.now())
+            objects.append((ObjectRef(snapshot.context, CONFIG_MAP.name, item.namespace, item.name), item))
+    return left_drills(objects, records, executor.clock.now())
 
 
 async def _records(executor: PlanExecutor) -> tuple[DrillRecord, ...]:
@@ -325,7 +325,7 @@ def deletion_planner(plan: Plan) -> Planner:
 
     def again(snapshot: ClusterSnapshot, items: Iterable[Resource], now: datetime) -> Plan:
         fresh = plan_cleanup(snapshot.context, items, now)
-        return replace(fresh, steps=tuple(one for one in fresh.steps if drills.get(one.target) == one.drill))
+        return replace(fresh, steps=tuple(step for step in fresh.steps if drills.get(step.target) == step.drill))
 
     return again
 
@@ -350,10 +350,10 @@ async def _still_there(executor: PlanExecutor, deleted: list[PlanStep]) -> list[
     loop = asyncio.get_running_loop()
     end = loop.time() + _GONE_WITHIN
     while True:
-        found = [(step.target, await _now(executor, step.target, step.uid)) for step in deleted]
-        held = [(target, now) for target, now in found if now is not None]
-        if not held or loop.time() >= end:
-            return [f"{target} is still being deleted{_held_by(now)}" for target, now in held]
+        looks = [(step.target, await _now(executor, step.target, step.uid)) for step in deleted]
+        remaining = [(target, now) for target, now in looks if now is not None]
+        if not remaining or loop.time() >= end:
+            return [f"{target} is still being deleted{_held_by(now)}" for target, now in remaining]
         await asyncio.sleep(_EACH)
 
 

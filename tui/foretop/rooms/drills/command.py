@@ -199,9 +199,9 @@ async def _clean_up(at: CommandSession, made: list[MadeObject], write_options: W
         say_to(f"Kept. To delete it: foretop drill --clean-up {plan.steps[0].target.name}", err=True)
         return False
     await at.executor.guard(plan)
-    left = await delete_made(at.executor, plan)
-    _tell_deleted(plan, left, write_options)
-    return not (left or plan.refused)
+    remaining = await delete_made(at.executor, plan)
+    _tell_deleted(plan, remaining, write_options)
+    return not (remaining or plan.refused)
 
 
 def _tell_deleted(plan: Plan, left: list[str], write_options: WriteOptions) -> None:
@@ -221,11 +221,11 @@ async def _tell_earlier(at: CommandSession) -> None:
     except ForetopError:
         return
     going = [str(drill.objects[-1].target) for drill in drills if drill.is_going]
-    left = [str(drill.objects[-1].target) for drill in drills if not drill.is_going]
+    over = [str(drill.objects[-1].target) for drill in drills if not drill.is_going]
     if going:
         say_to(f"A drill is still going: {humanize.join(going)}.", err=True)
-    if left:
-        say_to(f"Left over from drills: {humanize.join(left)}. See: foretop drill --clean-up --dry-run", err=True)
+    if over:
+        say_to(f"Left over from drills: {humanize.join(over)}. See: foretop drill --clean-up --dry-run", err=True)
 
 
 async def _clean_up_earlier(
@@ -254,11 +254,11 @@ async def _clean_up_earlier(
         await session.introduce()
         checks = write_options.dry_run == "server"
         tells = reporter.result if checks or write_options.form != "text" else None
-        left = await delete_made(session.executor, plan, tells, checks)
+        remaining = await delete_made(session.executor, plan, tells, checks)
         if not checks:
-            _tell_deleted(plan, left, write_options)
+            _tell_deleted(plan, remaining, write_options)
         reporter.close()
-        return SOME_FAILED if left or (names and plan.refused) else DONE
+        return SOME_FAILED if remaining or (names and plan.refused) else DONE
 
 
 def _agreed(step: PlanStep, drills: Sequence[LeftDrill], at: CommandSession) -> bool:

@@ -224,10 +224,10 @@ class DrillDialog(ActionDialog):
     def more(self) -> list[Paragraph]:
         """Other drills are named, and left alone."""
         going = [str(drill.objects[-1].target) for drill in self._left if drill.is_going]
-        left = [str(drill.objects[-1].target) for drill in self._left if not drill.is_going]
+        over = [str(drill.objects[-1].target) for drill in self._left if not drill.is_going]
         return [
             *([plan_text.look(f"Another drill is still going: {humanize.join(going)}.")] if going else []),
-            *([plan_text.look(f"Left over from drills: {humanize.join(left)}; see Triage.")] if left else []),
+            *([plan_text.look(f"Left over from drills: {humanize.join(over)}; see Triage.")] if over else []),
         ]
 
     def table(self, plan: Plan) -> PlanTable:
@@ -464,7 +464,7 @@ class DrillCleanupDialog(ActionDialog):
         if self.plan_run is None:
             return
         results = [report.result for report in self.plan_run.told]
-        if done := [str(one.step.target) for one in results if one.outcome is Outcome.DONE]:
+        if done := [str(result.step.target) for result in results if result.outcome is Outcome.DONE]:
             yield paragraph(f"Deleted: {humanize.join(done)}.")
         for result in results:
             if result.outcome is not Outcome.DONE:
