@@ -44,21 +44,21 @@ class ConfigFile(msgspec.Struct, frozen=True):
 
 
 def config_path(environ: Mapping[str, str]) -> Path:
-    given = environ.get("XDG_CONFIG_HOME", "")
-    base = Path(given) if given.startswith("/") else Path(environ.get("HOME", "/")) / ".config"
+    home = environ.get("XDG_CONFIG_HOME", "")
+    base = Path(home) if home.startswith("/") else Path(environ.get("HOME", "/")) / ".config"
     return base / "foretop" / "config.yaml"
 
 
 def file_stamp(path: Path) -> FileStamp:
     """A link that leads nowhere, for the file or a folder on the way to it, is not the absence of a file."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError as problem:
-        dangling = any(os.path.islink(one) and not os.path.exists(one) for one in (path, *path.parents))
+        dangling = any(os.path.islink(part) and not os.path.exists(part) for part in (path, *path.parents))
         return (problem.errno or 1, -1, -1) if dangling else _ABSENT
     except OSError as problem:
         return (problem.errno or 1, -1, -1)
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def read_config(environ: Mapping[str, str]) -> ConfigFile:
@@ -75,19 +75,19 @@ def read_config(environ: Mapping[str, str]) -> ConfigFile:
     # Only where something is set: the parser costs more than all else at the start.
     from foretop_core.config.config_reader import apply_environment, check_settings, read_settings
 
-    found = read_settings(text)
-    check_settings(found)
-    protects_all = bool(found.mistakes or unreadable)
-    apply_environment(found, environ)
-    lines = [f"{path}:{one.line}: {one.text}" if one.line else one.text for one in found.mistakes]
-    if found.untold:
-        lines.append(f"{path}: {found.untold:,} more mistakes")
+    reading = read_settings(text)
+    check_settings(reading)
+    protects_all = bool(reading.mistakes or unreadable)
+    apply_environment(reading, environ)
+    lines = [f"{path}:{mistake.line}: {mistake.text}" if mistake.line else mistake.text for mistake in reading.mistakes]
+    if reading.untold:
+        lines.append(f"{path}: {reading.untold:,} more mistakes")
     if unreadable:
         lines.append(f"{path}: {unreadable}; {_PROTECTED}")
     elif protects_all:
         lines.append(f"{path}: {_PROTECTED}")
     return ConfigFile(
-        path, found.settings, tuple(lines), stamp, found.lines, protects_all, frozenset(found.from_environment)
+        path, reading.settings, tuple(lines), stamp, reading.lines, protects_all, frozenset(reading.from_environment)
     )
 
 

@@ -158,10 +158,10 @@ class _SettingsWalk:
 
     def _mapping(self, node: yaml.Node, key_type: Any, value_type: Any, path: SettingPath) -> dict[str, Any]:
         values: dict[str, Any] = {}
-        known = get_args(key_type) if get_origin(key_type) is Literal else ()
+        names = get_args(key_type) if get_origin(key_type) is Literal else ()
         for name, key, value in self._pairs(node, path):
-            if known and name not in known:
-                self._note(key, path, f"unknown name {quoted(name)}", name, known)
+            if names and name not in names:
+                self._note(key, path, f"unknown name {quoted(name)}", name, names)
                 continue
             if _is_null(value):
                 continue
@@ -173,15 +173,15 @@ class _SettingsWalk:
         """The settings of a mapping."""
         if not isinstance(node, yaml.MappingNode):
             raise self._unusable(node, path, "must be a mapping of names to values")
-        seen: dict[str, int] = {}
+        line_of: dict[str, int] = {}
         for key, value in node.value:
             if not isinstance(key, yaml.ScalarNode):
                 self._note(key, path, "a name must be text")
                 continue
-            if key.value in seen:
-                text = f"{_shortened(key.value)} is set twice, first on line {seen[key.value]}; this one is used"
+            if key.value in line_of:
+                text = f"{_shortened(key.value)} is set twice, first on line {line_of[key.value]}; this one is used"
                 self._note(key, path, text)
-            seen[key.value] = key.start_mark.line + 1
+            line_of[key.value] = key.start_mark.line + 1
             yield key.value, key, value
 
     def _list(self, node: yaml.Node, item_type: Any, path: SettingPath) -> tuple[Any, ...]:
@@ -242,7 +242,7 @@ def check_settings(found: ConfigReading) -> None:
         found.note_setting(("window",), problem)
         settings = msgspec.structs.replace(settings, window=DEFAULT_SETTINGS.window)
     settings = msgspec.structs.replace(settings, tabs=_tabs(found, settings.tabs))
-    pages = {page: _page(found, page, one) for page, one in settings.pages.items()}
+    pages = {page: _page(found, page, page_settings) for page, page_settings in settings.pages.items()}
     found.settings = msgspec.structs.replace(settings, pages=pages)
     found.mistakes.sort(key=lambda mistake: mistake.line)
 
@@ -260,8 +260,8 @@ def _tabs(found: ConfigReading, names: tuple[str, ...]) -> tuple[str, ...]:
         if names.count(name) > 1:
             found.note_setting(("tabs",), f"{name} is there twice; a page has one tab")
     if len(once) > MOST_TABS:
-        left = ", ".join(once[MOST_TABS:])
-        found.note_setting(("tabs",), f"{len(once)} pages, and there are {MOST_TABS} digits; left out: {left}")
+        left_out = ", ".join(once[MOST_TABS:])
+        found.note_setting(("tabs",), f"{len(once)} pages, and there are {MOST_TABS} digits; left out: {left_out}")
     return once[:MOST_TABS]
 
 
@@ -296,11 +296,11 @@ def _page(found: ConfigReading, page: str, asked: PageSettings) -> PageSettings:
 
 
 def _has(found: ConfigReading, path: SettingPath, at: Iterable[str], name: str) -> bool:
-    known = PAGES[path[-1]].columns
-    if name in known:
+    columns = PAGES[path[-1]].columns
+    if name in columns:
         return True
     line = found.lines.get((*path, *at), 1)
-    found.note(line, (*path, *at), f"column {quoted(name)} does not exist", name, known)
+    found.note(line, (*path, *at), f"column {quoted(name)} does not exist", name, columns)
     return False
 
 
@@ -328,7 +328,7 @@ def _value(setting: str, text: str) -> Any:
     if setting == "readOnly":
         return True
     if setting in ("defaultContexts", "namespaces"):
-        return tuple(part for part in (one.strip() for one in text.split(",")) if part)
+        return tuple(part for part in (part.strip() for part in text.split(",")) if part)
     return text
 
 

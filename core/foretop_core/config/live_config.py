@@ -42,8 +42,8 @@ class LiveConfig:
     def settings(self) -> Settings:
         """A theme that was chosen on the screen is used where nothing else names one."""
         settings = with_flags(self.config.settings, self.flags)
-        known = (*BUILT_IN_THEMES, *settings.skins)
-        if self.theme_origin or self._chosen_theme not in known:
+        themes = (*BUILT_IN_THEMES, *settings.skins)
+        if self.theme_origin or self._chosen_theme not in themes:
             return settings
         return msgspec.structs.replace(settings, theme=self._chosen_theme)
 
@@ -67,10 +67,10 @@ class LiveConfig:
         """The settings before, where the file has changed since; None for nothing new."""
         from foretop_core.background import in_thread
 
-        found = await in_thread(self._changed)
-        if found is None:
+        config = await in_thread(self._changed)
+        if config is None:
             return None
-        before, self.config = self.settings, found
+        before, self.config = self.settings, config
         return before
 
     def _changed(self) -> ConfigFile | None:
@@ -79,7 +79,7 @@ class LiveConfig:
     def at_next_start(self, before: Settings) -> list[str]:
         """The changed settings, by their names in the file, that this run does not take up."""
         after = self.settings
-        names = {one.name: one.encode_name for one in msgspec.structs.fields(Settings)}
+        names = {field.name: field.encode_name for field in msgspec.structs.fields(Settings)}
         return [names[name] for name in AT_START if getattr(before, name) != getattr(after, name)]
 
 
@@ -102,6 +102,6 @@ def remember_theme(environ: Mapping[str, str], name: str) -> None:
 
 
 def _file(environ: Mapping[str, str], name: str) -> Path:
-    given = environ.get("XDG_STATE_HOME", "")
-    base = Path(given) if given.startswith("/") else Path(environ.get("HOME", "/")) / ".local" / "state"
+    home = environ.get("XDG_STATE_HOME", "")
+    base = Path(home) if home.startswith("/") else Path(environ.get("HOME", "/")) / ".local" / "state"
     return base / "foretop" / name

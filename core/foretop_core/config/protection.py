@@ -121,8 +121,8 @@ def protection_of(
             if settings.production:
                 same.append(context)
     if same:
-        wanted = name if name in same else same[0]
-        return _production(refused, _because(name, wanted, "production"), wanted)
+        origin = name if name in same else same[0]
+        return _production(refused, _because(name, origin, "production"), origin)
     if doubted:
         has_uid = bool(config.settings.contexts[doubted[0]].cluster_uid)
         missing = "its own uid cannot be read" if has_uid else f"contexts.{doubted[0]}.clusterUid is not set"
@@ -172,7 +172,7 @@ def _compare_all(mine: ClusterIdentity, uid: str, known: Iterable[ClusterIdentit
     comparisons = {compare(mine, other) for other in others}
     if uid and not mine.uid:
         comparisons.add(Comparison.IN_DOUBT)
-    return next(one for one in (Comparison.SAME, Comparison.IN_DOUBT, Comparison.ANOTHER) if one in comparisons)
+    return next(kind for kind in (Comparison.SAME, Comparison.IN_DOUBT, Comparison.ANOTHER) if kind in comparisons)
 
 
 def _production(refused: str, why: str, wanted: str, in_doubt: bool = False) -> Protection:

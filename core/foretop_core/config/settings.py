@@ -139,7 +139,7 @@ class Settings(ConfigSection, frozen=True):
 
     def expanded(self, names: tuple[str, ...]) -> tuple[str, ...]:
         """Contexts with the name of a group replaced by its contexts."""
-        return tuple(dict.fromkeys(one for name in names for one in self.groups.get(name, (name,))))
+        return tuple(dict.fromkeys(member for name in names for member in self.groups.get(name, (name,))))
 
 
 DEFAULT_SETTINGS = Settings()

@@ -22,12 +22,12 @@ _UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 
 def thresholds_of(settings: ThresholdSettings, window: Window | None = None) -> Thresholds:
     """The rules' own limits, with those that are set in their place, and the window to keep free."""
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         name: _length(value) if isinstance(value, str) else value
         for name, value in msgspec.structs.asdict(settings).items()
         if value
     }
-    return Thresholds(**given, window=window)
+    return Thresholds(**values, window=window)
 
 
 def configured_window(text: str, time_zone: str, environ: Mapping[str, str]) -> Window | None:
