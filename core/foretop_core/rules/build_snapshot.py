@@ -79,7 +79,7 @@ def snapshot_of(
         config_maps=every(ConfigMap),
         servers=servers_of(every(Deployment)),
         server_status=every(ServerStatusRequest),
-        oadp_releases={item.namespace: found for item in every(Deployment) if (found := oadp_release(item))},
+        oadp_releases={item.namespace: release for item in every(Deployment) if (release := oadp_release(item))},
         backup_status_fields=frozenset(
             field
             for definition in every(CustomResourceDefinition)
@@ -94,7 +94,7 @@ def snapshot_of(
 
 def servers_of(deployments: Iterable[Deployment]) -> dict[str, VeleroInfo]:
     """By namespace, the Velero servers among them."""
-    return {item.namespace: known for item in deployments if (known := server(item)) is not None}
+    return {item.namespace: info for item in deployments if (info := server(item)) is not None}
 
 
 def assemble(

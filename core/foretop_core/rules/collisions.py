@@ -36,7 +36,7 @@ class Meeting(msgspec.Struct, frozen=True, dict=True):
     @property
     def schedules(self) -> tuple[Schedule, ...]:
         return tuple(
-            sorted((schedule for found in self.by_expression.values() for schedule in found), key=lambda one: one.name)
+            sorted((schedule for group in self.by_expression.values() for schedule in group), key=lambda one: one.name)
         )
 
 
@@ -121,12 +121,12 @@ def collisions(
     fullest = sorted(
         crowds, key=lambda one: (-len(one.meeting.minutes) * (one.meeting.size - slots), -one.meeting.size)
     )
-    found: list[Collision] = []
+    chosen: list[Collision] = []
     for crowd in (*sorted(crowds, key=_soonest)[:1], *fullest):
-        if len(found) < most and not any(collision.covers(crowd) for collision in found):
+        if len(chosen) < most and not any(collision.covers(crowd) for collision in chosen):
             following = crowd.following or next_together(crowd.meeting.by_expression, now)
-            found.append(Collision(crowd.meeting, following))
-    return tuple(sorted(found, key=_soonest))
+            chosen.append(Collision(crowd.meeting, following))
+    return tuple(sorted(chosen, key=_soonest))
 
 
 def _soonest(one: Collision) -> tuple[datetime, int]:

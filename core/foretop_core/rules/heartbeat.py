@@ -254,7 +254,7 @@ def beat_second(
     signs = [sign for location in locations if _period(location) is not None for sign in _signs(location, off_beat)]
     runs, planned = tuple(backups), tuple(schedules)
     looks = [_Evidence(look, _RUN) for look in _looks(planned, _recent(runs))]
-    return _beat([*signs, *looks], max((at for at in (last_start(runs), started) if at), default=None))
+    return _beat([*signs, *looks], max((start for start in (last_start(runs), started) if start), default=None))
 
 
 def unchecked_for(location: BackupStorageLocation, now: datetime) -> timedelta | None:
@@ -274,7 +274,7 @@ def last_start(backups: Iterable[Backup]) -> datetime | None:
         for backup in backups
         if backup.phase == "Failed" and _STARTING in backup.status.failure_reason
     )
-    return max((at for at in ended if at is not None), default=None)
+    return max((end for end in ended if end is not None), default=None)
 
 
 def _signs(location: BackupStorageLocation, off_beat: Collection[datetime] = ()) -> list[_Evidence]:

@@ -51,12 +51,12 @@ class Index(Generic[M]):
         self._unmatched: Set[Bucket] = frozenset()
 
     def get(self, context: str, *bucket: Hashable) -> tuple[M, ...]:
-        found = self._buckets.get((context, *bucket), {})
-        return (found[1],) if isinstance(found, tuple) else tuple(found.values())
+        items = self._buckets.get((context, *bucket), {})
+        return (items[1],) if isinstance(items, tuple) else tuple(items.values())
 
     def keys(self, context: str, *bucket: Hashable) -> tuple[ObjectRef, ...]:
-        found = self._buckets.get((context, *bucket), {})
-        return (found[0],) if isinstance(found, tuple) else tuple(found)
+        items = self._buckets.get((context, *bucket), {})
+        return (items[0],) if isinstance(items, tuple) else tuple(items)
 
     def without(self, context: str, other: Index[Any]) -> Iterator[M]:
         """The objects whose bucket the other index does not have; always asked for the same other index.
@@ -93,14 +93,14 @@ class Index(Generic[M]):
             self._moves += 1
 
     def _put_in(self, bucket: Bucket, key: ObjectRef, item: M) -> None:
-        held = self._buckets.get(bucket)
-        self._moves += held is None
-        if held is None or (isinstance(held, tuple) and held[0] == key):
+        items = self._buckets.get(bucket)
+        self._moves += items is None
+        if items is None or (isinstance(items, tuple) and items[0] == key):
             self._buckets[bucket] = (key, item)
-        elif isinstance(held, tuple):
-            self._buckets[bucket] = {held[0]: held[1], key: item}
+        elif isinstance(items, tuple):
+            self._buckets[bucket] = {items[0]: items[1], key: item}
         else:
-            held[key] = item
+            items[key] = item
 
 
 class SubsetIndex(Generic[M]):
@@ -270,10 +270,10 @@ class Indexes:
 
     def fill(self, objects: Iterable[tuple[ObjectRef, Resource]]) -> None:
         """Take in objects that were read at once; of two with the same key the later one counts."""
-        held: dict[ObjectRef, Resource] = {}
+        latest: dict[ObjectRef, Resource] = {}
         for key, item in objects:
-            self.move(key, held.get(key), item)
-            held[key] = item
+            self.move(key, latest.get(key), item)
+            latest[key] = item
 
     def move(self, key: ObjectRef, before: Resource | None, after: Resource | None) -> None:
         """An object that becomes readable or unreadable leaves the indexes of the one and enters those of the other."""
@@ -295,10 +295,10 @@ class Indexes:
                         index.discard(key, item)
 
     def _of_model(self, model: type) -> tuple[AnyIndex, ...]:
-        found = self._by_model.get(model)
-        if found is None:
-            found = self._by_model[model] = tuple(index for index in self._all if issubclass(model, index.model))
-        return found
+        indexes = self._by_model.get(model)
+        if indexes is None:
+            indexes = self._by_model[model] = tuple(index for index in self._all if issubclass(model, index.model))
+        return indexes
 
 
 def is_open(run: Run) -> bool:

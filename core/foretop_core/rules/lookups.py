@@ -85,20 +85,20 @@ class Lookups:
     def movements_of(self, run: Backup | Restore) -> tuple[DataMovement, ...]:
         """The data movements of a run, by the label that Velero cuts its name down to."""
         indexes = self._indexes
-        known = indexes.movements_by_backup if isinstance(run, Backup) else indexes.movements_by_restore
-        return in_order(known.get(self._context, run.namespace, label_value(run.name)))
+        index = indexes.movements_by_backup if isinstance(run, Backup) else indexes.movements_by_restore
+        return in_order(index.get(self._context, run.namespace, label_value(run.name)))
 
     def claims_in(self, namespace: str) -> tuple[PersistentVolumeClaim, ...]:
         return in_order(self._indexes.claims_by_namespace.get(self._context, namespace))
 
     def volume_of(self, claim: PersistentVolumeClaim) -> PersistentVolume | None:
         """None where it was not read."""
-        found = self._get(ObjectRef(self._context, VOLUME.name, "", claim.spec.volume_name))
-        return found if isinstance(found, PersistentVolume) else None
+        volume = self._get(ObjectRef(self._context, VOLUME.name, "", claim.spec.volume_name))
+        return volume if isinstance(volume, PersistentVolume) else None
 
     def nonadmin_named(self, namespace: str, name: str) -> tuple[NonAdmin, ...]:
-        found = (self._get(ObjectRef(self._context, kind.name, namespace, name)) for kind in (NAB, NAR))
-        return tuple(item for item in found if isinstance(item, NonAdmin))
+        objects = (self._get(ObjectRef(self._context, kind.name, namespace, name)) for kind in (NAB, NAR))
+        return tuple(item for item in objects if isinstance(item, NonAdmin))
 
     def unsettled_nonadmin(self) -> tuple[NonAdmin, ...]:
         """NABs and NARs that are refused, new or being deleted."""

@@ -36,8 +36,8 @@ class Failure(msgspec.Struct, frozen=True):
     problem: str
 
     def __str__(self) -> str:
-        at = f" for {self.subject}" if self.subject else ""
-        return f"{self.what} failed{at}: {self.problem}"
+        place = f" for {self.subject}" if self.subject else ""
+        return f"{self.what} failed{place}: {self.problem}"
 
     @property
     def gap(self) -> VisibilityGap:
@@ -47,12 +47,12 @@ class Failure(msgspec.Struct, frozen=True):
 
 def problem_text(problem: BaseException) -> str:
     """An exception in one line of bounded length, without the way to it and without what could be a secret."""
-    told = str(problem)
-    if len(told) > _MOST_READ:
+    message = str(problem)
+    if len(message) > _MOST_READ:
         # The word that is cut may be half of a secret.
-        told = f"{told[:_MOST_READ].rpartition(' ')[0]} …"
-    told = _MAY_BE_SECRET.sub("…", " ".join(told.split()))
-    text = f"{type(problem).__name__}: {told}" if told else type(problem).__name__
+        message = f"{message[:_MOST_READ].rpartition(' ')[0]} …"
+    message = _MAY_BE_SECRET.sub("…", " ".join(message.split()))
+    text = f"{type(problem).__name__}: {message}" if message else type(problem).__name__
     return text if len(text) <= LONGEST_PROBLEM else f"{text[: LONGEST_PROBLEM - 1]}…"
 
 
@@ -74,8 +74,8 @@ def failing_object(way: TracebackType | None) -> Resource | None:
 def snapshot_without(snapshot: ClusterSnapshot, item: Resource) -> ClusterSnapshot | None:
     """The snapshot with one object fewer; None where it does not hold that object."""
     for name in snapshot.__struct_fields__:
-        held = getattr(snapshot, name)
-        if isinstance(held, tuple) and any(each is item for each in held):
-            rest: dict[str, Any] = {name: tuple(each for each in held if each is not item)}
+        value = getattr(snapshot, name)
+        if isinstance(value, tuple) and any(each is item for each in value):
+            rest: dict[str, Any] = {name: tuple(each for each in value if each is not item)}
             return replace(snapshot, live=None, **rest)
     return None

@@ -75,10 +75,10 @@ def _by(program: str) -> str:
 def _time(text: str) -> datetime | None:
     """None for what a person has made of the note."""
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return found if found.tzinfo and FIRST_YEAR <= found.year <= LAST_YEAR else None
+    return moment if moment.tzinfo and FIRST_YEAR <= moment.year <= LAST_YEAR else None
 
 
 _MOST_PAUSES = 3
@@ -102,7 +102,7 @@ class PauseWindow(msgspec.Struct, frozen=True):
         Where the end of some was changed since, the one that ends first.
         """
         pauses = self._pauses
-        ends = {one.until: one for one in reversed(pauses) if one.until is not None}
+        ends = {pause.until: pause for pause in reversed(pauses) if pause.until is not None}
         return ends[min(ends)] if ends else pauses[0]
 
     @property
@@ -130,13 +130,13 @@ class PauseWindow(msgspec.Struct, frozen=True):
 
 def pause_windows(schedules: Iterable[Schedule]) -> tuple[PauseWindow, ...]:
     """The windows of one cluster's schedules, in the order of their ids."""
-    found: dict[str, list[Schedule]] = {}
+    by_window: dict[str, list[Schedule]] = {}
     for schedule in schedules:
         if schedule.spec.paused and (window := schedule.annotation(PAUSED_BATCH)):
-            found.setdefault(window, []).append(schedule)
+            by_window.setdefault(window, []).append(schedule)
     return tuple(
         PauseWindow(window, tuple(sorted(items, key=lambda item: (item.namespace, item.name))))
-        for window, items in sorted(found.items())
+        for window, items in sorted(by_window.items())
     )
 
 
@@ -159,11 +159,11 @@ def _is_over(schedule: Schedule, now: datetime) -> bool:
 
 def first_pause(pauses: Iterable[PauseInfo]) -> datetime | None:
     """Since when several are paused: since the first of them was; each has its own time besides."""
-    return min((one.since for one in pauses if one.since is not None), default=None)
+    return min((pause.since for pause in pauses if pause.since is not None), default=None)
 
 
 def _since_first(pauses: Sequence[PauseInfo]) -> Text:
-    first, differ = first_pause(pauses), len({one.since for one in pauses}) > 1
+    first, differ = first_pause(pauses), len({pause.since for pause in pauses}) > 1
     return sentence("since ", first, " (the first of them)" if differ else "") if first else "at an unknown time"
 
 
@@ -207,8 +207,8 @@ def window_lines(window: PauseWindow, now: datetime, zone: tzinfo = UTC) -> tupl
     many = f"{window.id}  {humanize.count(len(window.schedules), 'schedule')}"
     head = sentence(many, end, sentence(", overrun by ", late) if late is not None else "")
     names = humanize.join([schedule.name for schedule in window.schedules])
-    told = sentence(window.since, pause_reason(replace(window.pause, until=None)), f" ({names})")
-    return render(head, now, zone), render(told, now, zone)
+    detail = sentence(window.since, pause_reason(replace(window.pause, until=None)), f" ({names})")
+    return render(head, now, zone), render(detail, now, zone)
 
 
 def window_line(window: PauseWindow, now: datetime, zone: tzinfo = UTC) -> str:

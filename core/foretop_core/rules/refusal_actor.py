@@ -72,10 +72,10 @@ def who_must_act(snapshot: ClusterSnapshot, item: NonAdmin) -> NeededAction:
 
 def _request_for_storage(snapshot: ClusterSnapshot, item: NonAdmin) -> NonAdminBackupStorageLocationRequest | None:
     """The request for the storage location that it uses."""
-    wanted = item.spec.backup_spec.storage_location if isinstance(item, NonAdminBackup) else ""
+    location = item.spec.backup_spec.storage_location if isinstance(item, NonAdminBackup) else ""
     sources = ((request, request.status.non_admin_backup_storage_location) for request in snapshot.storage_requests)
-    mine = (request for request, source in sources if (source.namespace, source.name) == (item.namespace, wanted))
-    return next((request for request in mine if wanted), None)
+    mine = (request for request, source in sources if (source.namespace, source.name) == (item.namespace, location))
+    return next((request for request in mine if location), None)
 
 
 def _is_approved(request: NonAdminBackupStorageLocationRequest) -> bool:

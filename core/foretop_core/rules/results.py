@@ -90,12 +90,12 @@ class Results(msgspec.Struct, frozen=True):
 def parse(text: bytes | bytearray) -> Results:
     """The contents of a results file; raises Unreadable for any other file."""
     try:
-        told = msgspec.json.decode(text)
+        content = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as problem:
         raise Unreadable("The results cannot be read", f"not valid JSON: {problem}") from None
-    if not isinstance(told, dict):
-        raise Unreadable("The results cannot be read", f"expected an object, got {type(told).__name__}")
-    return Results(_groups(told.get("errors")), _groups(told.get("warnings")))
+    if not isinstance(content, dict):
+        raise Unreadable("The results cannot be read", f"expected an object, got {type(content).__name__}")
+    return Results(_groups(content.get("errors")), _groups(content.get("warnings")))
 
 
 def _groups(part: Any) -> tuple[ResultGroup, ...]:
@@ -121,7 +121,7 @@ def _together(problems: Iterable[Problem]) -> tuple[Problem, ...]:
     times: dict[Problem, int] = {}
     for problem in problems:
         times[problem] = times.get(problem, 0) + 1
-    counted = [Problem(one.resource, one.name, one.message, number) for one, number in times.items()]
+    counted = [Problem(problem.resource, problem.name, problem.message, number) for problem, number in times.items()]
     return tuple(sorted(counted, key=lambda one: (not one.resource, one.resource, one.name)))
 
 
@@ -132,14 +132,14 @@ def _problem(line: str) -> Problem:
 
 def _of_backup(text: str) -> Problem | None:
     """`resource: /pods name: /x message: /what was done error: /what went wrong`, each part only where it is known."""
-    found: list[str] = []
+    values: list[str] = []
     for label in _OF_BACKUP:
         value = ""
         if text.startswith(label):
             value, _, text = text.removeprefix(label).partition(" ")
             text = text.lstrip()
-        found.append(value)
-    resource, name = found
+        values.append(value)
+    resource, name = values
     before, error_follows, error = f" {text}".partition(" error: /")
     if not before.startswith(" message: /") and (before.strip() or not error_follows):
         return Problem(resource, name, text) if resource or name else None
@@ -188,7 +188,7 @@ class ResourceList(msgspec.Struct, frozen=True):
 def parse_resource_list(text: bytes | bytearray) -> ResourceList:
     """Kinds and names in order, whatever the order of the file; raises Unreadable for what is not such a list."""
     try:
-        held = msgspec.json.decode(text, type=dict[str, list[str] | None])
+        by_kind = msgspec.json.decode(text, type=dict[str, list[str] | None])
     except (ValueError, RecursionError) as problem:
         raise Unreadable("The resource list cannot be read", str(problem)) from None
-    return ResourceList(tuple(ResourceKind(kind, tuple(sorted(held[kind] or ()))) for kind in sorted(held)))
+    return ResourceList(tuple(ResourceKind(kind, tuple(sorted(by_kind[kind] or ()))) for kind in sorted(by_kind)))

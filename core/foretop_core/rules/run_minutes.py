@@ -50,11 +50,11 @@ def _delayed(every: timedelta, base: datetime, start: datetime, minutes: int) ->
     if every <= _MINUTE:
         return (1 << minutes) - 1
     run = base - start + max(1, -(-(start - base) // every)) * every
-    found = []
+    places = []
     while run < minutes * _MINUTE:
-        found.append(run // _MINUTE)
+        places.append(run // _MINUTE)
         run += every
-    return _set(found)
+    return _set(places)
 
 
 def _set(places: Iterable[int]) -> int:

@@ -52,9 +52,9 @@ def history(schedule: Schedule, labelled: Iterable[Backup]) -> tuple[Backup, ...
     before this schedule was made is not its history.
     """
     since = schedule.created or _LONG_AGO
-    found = [(moment, run.metadata.name, run) for run in labelled if (moment := submitted(run)) >= since]
-    found.sort(key=_order, reverse=True)
-    return tuple([run for _, _, run in found])
+    runs = [(moment, run.metadata.name, run) for run in labelled if (moment := submitted(run)) >= since]
+    runs.sort(key=_order, reverse=True)
+    return tuple([run for _, _, run in runs])
 
 
 def faults_in_a_row(runs: Iterable[Backup]) -> tuple[Backup, ...]:
@@ -71,7 +71,7 @@ def faults_in_a_row(runs: Iterable[Backup]) -> tuple[Backup, ...]:
 def ran_before(schedule: Schedule, runs: Iterable[Backup], moment: datetime) -> datetime | None:
     """When it was last known to run before a moment: by its runs, and the note of a pause; None: nothing tells."""
     signs = (*map(submitted, runs), schedule.status.last_backup, noted_pause(schedule))
-    return max((at for at in signs if at is not None and at < moment), default=None)
+    return max((sign for sign in signs if sign is not None and sign < moment), default=None)
 
 
 def newest_good(runs: Iterable[Backup]) -> Backup | None:

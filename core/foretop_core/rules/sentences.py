@@ -82,15 +82,15 @@ def sentence(*parts: Text | Part | datetime) -> Text:
 
     Durations lose what is not shown of them, so that a rule that looks again a second later says the same.
     """
-    found: list[Part] = []
+    merged: list[Part] = []
     for part in _flat(parts):
-        if isinstance(part, str) and found and isinstance(found[-1], str):
-            found[-1] += part
+        if isinstance(part, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += part
         elif part != "":
-            found.append(part)
-    if not found:
+            merged.append(part)
+    if not merged:
         return ""
-    return found[0] if len(found) == 1 and isinstance(found[0], str) else Sentence(tuple(found))
+    return merged[0] if len(merged) == 1 and isinstance(merged[0], str) else Sentence(tuple(merged))
 
 
 def join_sentences(texts: Iterable[Text], separator: str) -> Text:
@@ -177,10 +177,10 @@ def names_key(text: Text, action: str) -> bool:
 
 def _written(part: Part, now: datetime, zone: tzinfo | None) -> str:
     match part:
-        case Moment(at, to_the_minute=True):
-            return humanize.minute(at, now, zone)
-        case Moment(at):
-            return humanize.time(at, now, zone)
+        case Moment(moment, to_the_minute=True):
+            return humanize.minute(moment, now, zone)
+        case Moment(moment):
+            return humanize.time(moment, now, zone)
         case timedelta():
             return humanize.duration(part)
         case Key() | Command():
@@ -193,8 +193,8 @@ def _written(part: Part, now: datetime, zone: tzinfo | None) -> str:
 
 def _sortable(part: Part) -> str:
     match part:
-        case Moment(at):
-            return at.astimezone(UTC).isoformat()
+        case Moment(moment):
+            return moment.astimezone(UTC).isoformat()
         case timedelta():
             return f"{part.total_seconds():015.0f}"
         case Key() | Command():

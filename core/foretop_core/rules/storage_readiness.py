@@ -29,7 +29,7 @@ def unready_effect(repository: BackupRepository) -> str:
 
 def unready_names(repositories: Iterable[BackupRepository]) -> str:
     """`ledger-default-kopia is not ready`."""
-    names = [one.name for one in repositories]
+    names = [repository.name for repository in repositories]
     return f"{humanize.join(names)} {'is' if len(names) == 1 else 'are'} not ready"
 
 
@@ -37,7 +37,11 @@ def unready_sources(
     snapshot: ClusterSnapshot, backup: Backup, wanted: RestoreSpec | None = None
 ) -> tuple[BackupRepository, ...]:
     """The repositories that a restore of a backup would need for its volumes and that are not ready."""
-    unready = [one for one in snapshot.repositories if one.is_unready and one.namespace == backup.namespace]
+    unready = [
+        repository
+        for repository in snapshot.repositories
+        if repository.is_unready and repository.namespace == backup.namespace
+    ]
     if not unready:
         return ()
     location = snapshot.location(backup.namespace, backup.spec.storage_location)
@@ -46,10 +50,10 @@ def unready_sources(
     if wanted is not None:
         filters.append(NamespaceFilter(wanted.included_namespaces, wanted.excluded_namespaces))
     return tuple(
-        one
-        for one in unready
-        if one.spec.backup_storage_location == kept_in
-        and all(taken.takes(one.spec.volume_namespace) for taken in filters)
+        repository
+        for repository in unready
+        if repository.spec.backup_storage_location == kept_in
+        and all(taken.takes(repository.spec.volume_namespace) for taken in filters)
     )
 
 
@@ -71,12 +75,12 @@ def schedule_refusal(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
 
 def waiting_refusals(snapshot: ClusterSnapshot, backups: Iterable[Backup]) -> Mapping[str, str]:
     """By name, why those that have not begun are refused when it is their turn."""
-    found = (
-        (one.name, storage_refusal(snapshot, one.namespace, one.spec.storage_location))
-        for one in backups
-        if one.phase in WAITING
+    refusals = (
+        (backup.name, storage_refusal(snapshot, backup.namespace, backup.spec.storage_location))
+        for backup in backups
+        if backup.phase in WAITING
     )
-    return {name: why for name, why in found if why}
+    return {name: why for name, why in refusals if why}
 
 
 def saw_storage(snapshot: ClusterSnapshot) -> bool:

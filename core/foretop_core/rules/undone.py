@@ -77,14 +77,14 @@ class UndoneChange(msgspec.Struct, frozen=True):
         return "created again" if not self.fields else self._of_pause("unpaused", "paused again", "changed back")
 
     def _of_pause(self, paused: str, unpaused: str, other: str) -> str:
-        field = next((one for one in self.fields if one.path == PAUSED), None)
+        field = next((field for field in self.fields if field.path == PAUSED), None)
         return other if field is None else paused if field.written else unpaused
 
 
 def written_fields(body: Mapping[str, Any], before: Mapping[str, Any]) -> tuple[WrittenField, ...]:
     """The fields of a merge patch whose return to what they were would undo it."""
-    found = (WrittenField(path, value, value_at(before, path)) for path, value in _leaves(body))
-    return tuple(one for one in found if one.path not in _USED_UP and not _alike(one.written, one.before))
+    fields = (WrittenField(path, value, value_at(before, path)) for path, value in _leaves(body))
+    return tuple(field for field in fields if field.path not in _USED_UP and not _alike(field.written, field.before))
 
 
 def has_written(field: WrittenField, held: Mapping[str, Any]) -> bool:
@@ -100,8 +100,8 @@ def put_back(fields: Iterable[WrittenField], held: Mapping[str, Any]) -> tuple[W
 def last_writer(held: Mapping[str, Any], path: FieldPath) -> tuple[str, datetime | None]:
     """The manager of a field and when it wrote, as the API server records them; "" where it does not."""
     writers = [(_time(entry.get("time")), str(entry.get("manager") or "")) for entry in _writers(held, path)]
-    at, manager = max(writers, key=lambda one: one[0].timestamp() if one[0] else 0.0, default=(None, ""))
-    return manager, at
+    written_at, manager = max(writers, key=lambda one: one[0].timestamp() if one[0] else 0.0, default=(None, ""))
+    return manager, written_at
 
 
 def creator(held: Mapping[str, Any]) -> tuple[str, datetime | None]:
@@ -111,14 +111,14 @@ def creator(held: Mapping[str, Any]) -> tuple[str, datetime | None]:
 
 
 def _when_and_how_little(entry: Mapping[str, Any]) -> tuple[float, int]:
-    at, fields = _time(entry.get("time")), value_at(entry, ("fieldsV1", "f:spec"))
-    return at.timestamp() if at is not None else 0.0, -len(fields) if isinstance(fields, Mapping) else 0
+    written_at, fields = _time(entry.get("time")), value_at(entry, ("fieldsV1", "f:spec"))
+    return written_at.timestamp() if written_at is not None else 0.0, -len(fields) if isinstance(fields, Mapping) else 0
 
 
 def _writers(held: Mapping[str, Any], path: FieldPath) -> list[Mapping[str, Any]]:
     entries = (held.get("metadata") or {}).get("managedFields") or ()
-    known = entries if isinstance(entries, list | tuple) else ()
-    return [entry for entry in known if isinstance(entry, Mapping) and _owns(entry.get("fieldsV1"), path)]
+    listed = entries if isinstance(entries, list | tuple) else ()
+    return [entry for entry in listed if isinstance(entry, Mapping) and _owns(entry.get("fieldsV1"), path)]
 
 
 def pause_note_of(held: Mapping[str, Any], by: str) -> tuple[str, str]:
@@ -159,10 +159,10 @@ def _opposite_finding(undone: UndoneChange) -> Finding:
 
 
 def value_at(held: Mapping[str, Any], path: FieldPath) -> Any:
-    found: Any = held
+    value: Any = held
     for key in path:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
 def _leaves(part: Mapping[str, Any], above: FieldPath = ()) -> Iterator[tuple[FieldPath, Any]]:
@@ -202,7 +202,7 @@ def _owns(fields: Any, path: FieldPath) -> bool:
 
 def _time(text: Any) -> datetime | None:
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except (ValueError, TypeError):
         return None
-    return found if found.tzinfo else None
+    return moment if moment.tzinfo else None

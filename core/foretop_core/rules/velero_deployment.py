@@ -54,12 +54,12 @@ def _started(deployment: Deployment) -> datetime | None:
         for condition in deployment.status.conditions
         if condition.type in since
     ]
-    return max((at for at in (deployment.created, *times) if at is not None), default=None)
+    return max((time for time in (deployment.created, *times) if time is not None), default=None)
 
 
 def _wanted_pods(deployment: Deployment) -> int | None:
-    wanted, status = deployment.spec.replicas, deployment.status
-    return wanted if status.replicas or status.ready_replicas or not wanted else None
+    replicas, status = deployment.spec.replicas, deployment.status
+    return replicas if status.replicas or status.ready_replicas or not replicas else None
 
 
 def flags_of(container: Container) -> dict[str, str]:

@@ -143,8 +143,8 @@ def why_not_ready(pod: Pod) -> str:
 
 def server_pod(pods: Iterable[Pod], namespace: str) -> Pod | None:
     """The pod that runs the server of a namespace: one that is ready, else the newest; None where none was seen."""
-    found = [pod for pod in pods if pod.namespace == namespace and pod_role(pod) is PodRole.SERVER]
-    alive = [pod for pod in found if pod_health(pod) is not PodHealth.ENDED]
+    servers = [pod for pod in pods if pod.namespace == namespace and pod_role(pod) is PodRole.SERVER]
+    alive = [pod for pod in servers if pod_health(pod) is not PodHealth.ENDED]
     return max(
         alive,
         key=lambda pod: (pod_health(pod) is PodHealth.READY, pod.created.timestamp() if pod.created else 0.0, pod.name),
@@ -161,12 +161,12 @@ def server_started(pod: Pod) -> datetime | None:
 
 def failing_server(pods: Iterable[Pod], namespace: str) -> Pod | None:
     """The server's pod that fails, of those of one namespace; the newest where there are several."""
-    found = [
+    failing = [
         pod
         for pod in pods
         if pod.namespace == namespace and pod_role(pod) is PodRole.SERVER and pod_health(pod) is PodHealth.FAILING
     ]
-    return max(found, key=lambda pod: (pod.created.timestamp() if pod.created else 0.0, pod.name), default=None)
+    return max(failing, key=lambda pod: (pod.created.timestamp() if pod.created else 0.0, pod.name), default=None)
 
 
 def crash_text(pod: Pod) -> Text:
@@ -196,5 +196,5 @@ def _last_line(text: str) -> str:
 def main_container(pod: Pod) -> str:
     """The container whose log tells about Velero; "" where the pod has only one or none is known."""
     names = [container.name for container in pod.spec.containers]
-    known = [name for name in ("velero", "node-agent", "manager") if name in names]
-    return known[0] if known else (names[0] if names else "")
+    usual = [name for name in ("velero", "node-agent", "manager") if name in names]
+    return usual[0] if usual else (names[0] if names else "")
