@@ -58,16 +58,16 @@ class FindingsTableModel(TableModel):
         """Nothing to end: findings are read from the state every time."""
 
     def pump(self) -> bool:
-        seen = (
+        basis = (
             self.state.findings_revision,
             self.state.focus,
             self.filter_text,
             self._opened,
             self.shows_acknowledged,
         )
-        if self._seen == seen:
+        if self._seen == basis:
             return False
-        self._seen = seen
+        self._seen = basis
         return self.table.replace((findings.key_of(finding), finding) for finding in self._lines())
 
     def _lines(self) -> Iterator[Finding]:
@@ -92,8 +92,8 @@ class FindingsTableModel(TableModel):
 
     @property
     def held_back(self) -> str:
-        known = 0 if self.shows_acknowledged else sum(1 for _ in ungathered(self.state.acknowledged))
-        return f"{known:,} acknowledged" if known else ""
+        hidden = 0 if self.shows_acknowledged else sum(1 for _ in ungathered(self.state.acknowledged))
+        return f"{hidden:,} acknowledged" if hidden else ""
 
     def toggle(self, key: ObjectRef) -> None:
         """Opens or closes the line of a finding that gathers others."""
@@ -117,8 +117,8 @@ class FindingsTableModel(TableModel):
         shown = _subject_shown(entry, render)
         cells[_SUBJECT] = Cell(f"└ {shown}" if self._stands_under_its_cause(entry) else shown)
         if entry.acknowledged is not None:
-            known = render.text(acknowledgement_text(entry.acknowledged))
-            cells[_WHAT] = Cell(f"acknowledged {known} ({cells[_WHAT].text})", Tone.DIM)
+            note = render.text(acknowledgement_text(entry.acknowledged))
+            cells[_WHAT] = Cell(f"acknowledged {note} ({cells[_WHAT].text})", Tone.DIM)
         return cells
 
     def plain_cells(self, entry: Finding, render: RenderContext) -> list[Cell]:

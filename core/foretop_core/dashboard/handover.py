@@ -88,28 +88,28 @@ def _as_of(now: datetime, zone: tzinfo) -> str:
 
 def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
     times = {snapshot.context: now for snapshot, now in handover.clusters}
-    told = _Told(times, zone, handover.limits)
-    wrong = [one for one in handover.findings if one.severity is not Severity.NOTE]
-    notes = [one for one in handover.findings if one.severity is Severity.NOTE]
-    yield _counted("Wrong now", [told.finding(one) for one in wrong], "Nothing.")
+    words = _Told(times, zone, handover.limits)
+    wrong = [finding for finding in handover.findings if finding.severity is not Severity.NOTE]
+    notes = [finding for finding in handover.findings if finding.severity is Severity.NOTE]
+    yield _counted("Wrong now", [words.finding(finding) for finding in wrong], "Nothing.")
     if notes:
-        yield _counted("Notes", [told.finding(one) for one in notes], "")
-    yield _counted("Known", [told.known(one) for one in handover.acknowledged], "Nothing is acknowledged.")
+        yield _counted("Notes", [words.finding(finding) for finding in notes], "")
+    yield _counted("Known", [words.known(finding) for finding in handover.acknowledged], "Nothing is acknowledged.")
     if handover.unseen:
-        yield _counted("Not visible", [(told.gap(gap),) for gap in handover.unseen], "")
-    paused = [line for snapshot, now in handover.clusters for line in told.paused(snapshot, now)]
+        yield _counted("Not visible", [(words.gap(gap),) for gap in handover.unseen], "")
+    paused = [line for snapshot, now in handover.clusters for line in words.paused(snapshot, now)]
     yield _counted("Paused", paused, "No schedule is paused.")
     if handover.awaited:
-        yield _Section("When it comes back", tuple(told.awaited(one) for one in handover.awaited), "")
-    runs = sorted(run for snapshot, now in handover.clusters for run in told.runs(snapshot, now))
+        yield _Section("When it comes back", tuple(words.awaited(backlog) for backlog in handover.awaited), "")
+    runs = sorted(run for snapshot, now in handover.clusters for run in words.runs(snapshot, now))
     lines = [line for _, line in runs if line]
     if usual := len(runs) - len(lines):
         usual_runs = f"{humanize.count(usual, 'other' if lines else 'timetable')} {'runs' if usual == 1 else 'run'}"
         lines.append(f"{usual_runs} as in these hours of the day before.")
     hours = int(AHEAD.total_seconds()) // 3600
     yield _Section(f"Runs in the next {hours} hours", tuple((line,) for line in lines), "None.")
-    writes = [told.write(entry, handover.clusters[0][1]) for entry in handover.journal]
-    recent = [line for at, line in writes if at is not None and handover.clusters[0][1] - at <= AHEAD]
+    writes = [words.write(entry, handover.clusters[0][1]) for entry in handover.journal]
+    recent = [line for moment, line in writes if moment is not None and handover.clusters[0][1] - moment <= AHEAD]
     none = handover.journal_problem or "Nothing."
     yield _Section(f"Written by foretop in the last {hours} hours", tuple(recent), none)
 
@@ -140,10 +140,10 @@ class _Told:
         return f"{head}{subject_and_what(found, what)}{since}", f"Do: {render(found.remedy, now, self._zone)}"
 
     def known(self, found: Finding) -> tuple[str, ...]:
-        now, known = self._now(found.context), found.acknowledged
+        now, acknowledgement = self._now(found.context), found.acknowledged
         what = f"{self._place(found.context)}{subject_and_what(found, render(found.what, now, self._zone))}"
-        said = render(acknowledgement_text(known), now, self._zone) if known is not None else ""
-        return what, f"acknowledged {said}"
+        note = render(acknowledgement_text(acknowledgement), now, self._zone) if acknowledgement is not None else ""
+        return what, f"acknowledged {note}"
 
     def gap(self, gap: VisibilityGap) -> str:
         return f"{' '.join(filter(None, (gap.context, gap.kind)))} ({gap.why(self._zone)})"
@@ -177,26 +177,26 @@ class _Told:
 
         A line has what is not as it was a day before: held back, new, or another number of runs.
         """
-        for one in (*snapshot.schedules, *snapshot.prescaled):
-            item = timeline_item(snapshot.ref(one), one, lambda _, schedule: snapshot.readings(schedule))
+        for job in (*snapshot.schedules, *snapshot.prescaled):
+            item = timeline_item(snapshot.ref(job), job, lambda _, schedule: snapshot.readings(schedule))
             if item is None or not item.starts:
                 continue
             times, many = next_runs(item, now, 1), runs_within(item, now, AHEAD)
             before = many if item.base is not None else runs_within(item, now - _DAY, AHEAD)
-            if one.created is not None and one.created > now - _DAY:
+            if job.created is not None and job.created > now - _DAY:
                 before = 0
             if not times or not (many or before):
                 continue
-            kind = "" if isinstance(one, Schedule) else f"{type(one).__name__} "
-            name = f"{self._place(snapshot.context)}{kind}{one.namespace}/{one.name}"
-            held = self._obstacle(schedule_facts(snapshot, one, now, self._late)) if isinstance(one, Schedule) else ""
-            if many == before and not held:
+            kind = "" if isinstance(job, Schedule) else f"{type(job).__name__} "
+            name = f"{self._place(snapshot.context)}{kind}{job.namespace}/{job.name}"
+            why = self._obstacle(schedule_facts(snapshot, job, now, self._late)) if isinstance(job, Schedule) else ""
+            if many == before and not why:
                 yield times[0], ""
                 continue
             first = humanize.minute(times[0], now, self._zone)
             more = f", {many or 'no'} runs ({item.expression})" if many != 1 else ""
             usual = "" if many == before else f"; {before or 'none'} the day before"
-            yield times[0], f"{first}  {name}{more}{usual}{held}"
+            yield times[0], f"{first}  {name}{more}{usual}{why}"
 
     def _obstacle(self, facts: ScheduleFacts) -> str:
         """The reason why its runs are not made, as the calendar tells it; "" for none."""
@@ -208,13 +208,13 @@ class _Told:
 
     def write(self, entry: JournalEntry, now: datetime) -> tuple[datetime | None, tuple[str, ...]]:
         """When, and the lines; no time where the journal has none that can be read."""
-        at = entry.moment
-        if at is None:
+        moment = entry.moment
+        if moment is None:
             return None, ()
         target = f"{entry.kind.lower()} {entry.namespace}/{entry.name}"
-        when = humanize.time(at, now, self._zone)
+        when = humanize.time(moment, now, self._zone)
         head = f"{when}  {entry.user}: {entry.method} {entry.context} {target}: {entry.result}"
-        return at, (head, *change_lines(entry.method, entry.patch, entry.before))
+        return moment, (head, *change_lines(entry.method, entry.patch, entry.before))
 
 
 def _plain(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[str]:

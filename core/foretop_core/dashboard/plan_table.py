@@ -93,7 +93,7 @@ class PlanTable(msgspec.Struct, frozen=True):
         if used > cells:
             sizes[0] = max(8, sizes[0] - (used - cells))
         needs = [
-            max(map(len, (column.title, *(row[at].text for row in self.rows)))) for at, column in self._shown(wide)
+            max(map(len, (column.title, *(row[nth].text for row in self.rows)))) for nth, column in self._shown(wide)
         ]
         if all(need <= size for need, size in zip(needs, sizes, strict=True)):
             return sizes
@@ -144,8 +144,8 @@ def _plain_table(steps: Sequence[PlanStep]) -> PlanTable:
 
 def common_changes(steps: Sequence[PlanStep]) -> tuple[str, ...]:
     """The changes that all of the steps make."""
-    held = [frozenset(step.changes) for step in steps[1:]]
-    return tuple(change for change in steps[0].changes if all(change in one for one in held)) if steps else ()
+    others = [frozenset(step.changes) for step in steps[1:]]
+    return tuple(change for change in steps[0].changes if all(change in changes for changes in others)) if steps else ()
 
 
 def _name(target: ObjectRef, steps: Sequence[PlanStep]) -> str:
@@ -231,28 +231,28 @@ def _pause_sentence(effects: Sequence[PauseEffect], now: datetime) -> tuple[Piec
     who, whose = ("1 is", "its") if changed == 1 else (f"{changed} are", "their")
     both = f"{who} paused already: only {whose} reason and end change. "
     lead = both if 0 < changed < len(effects) else ""
-    said = [Piece(f"{lead}{open_end}"), Piece(number, Tone.BRIGHT), Piece(f" {end}. ")]
+    pieces = [Piece(f"{lead}{open_end}"), Piece(number, Tone.BRIGHT), Piece(f" {end}. ")]
     parts = [(running, "running", Tone.RUNNING), (len(unfinished) - running, "waiting", Tone.WAITING)]
-    told = [Piece(f"{count} {word}", tone) for count, word, tone in parts if count]
-    if not told:
-        said.append(Piece(f"No backup of {'this schedule' if len(effects) == 1 else 'these schedules'} is running."))
+    counts = [Piece(f"{count} {word}", tone) for count, word, tone in parts if count]
+    if not counts:
+        pieces.append(Piece(f"No backup of {'this schedule' if len(effects) == 1 else 'these schedules'} is running."))
     else:
         verb = "goes" if len(unfinished) == 1 else "go"
         noun = "backups" if max(running, len(unfinished) - running) > 1 else "backup"
-        between = [piece for one in told[1:] for piece in (Piece(" and "), one)]
-        said += [told[0], *between, Piece(f" {noun} {verb} on.")]
-    return tuple(said)
+        between = [piece for count in counts[1:] for piece in (Piece(" and "), count)]
+        pieces += [counts[0], *between, Piece(f" {noun} {verb} on.")]
+    return tuple(pieces)
 
 
 def _others(pauses: Sequence[tuple[PlanStep, PauseEffect]]) -> list[Piece]:
     """Whose backups go on at a server whose schedules are all paused then."""
     counted = Counter(_server(step) for step, effect in pauses if not effect.is_change)
-    told = dict.fromkeys(
+    sentences = dict.fromkeys(
         effect.others
         for step, effect in pauses
         if effect.others and not effect.is_change and effect.unpaused == counted[_server(step)]
     )
-    return [Piece(f" {humanize.capitalized(one)}.", Tone.WARN) for one in told]
+    return [Piece(f" {humanize.capitalized(text)}.", Tone.WARN) for text in sentences]
 
 
 def _server(step: PlanStep) -> tuple[str, str]:
@@ -270,8 +270,8 @@ def _running(run: Backup, data: DataProgress, line: QueueLine, now: datetime) ->
         place = line.waiting_place(run)
         behind = f", {humanize.ordinal(place)}" if place else ""
         return Piece(f"{StatusGlyph.WAITING.value} waits{behind}", Tone.WAITING)
-    at = end_words(item.expected_end if item is not None else None, now, now.tzinfo or UTC)
-    lines = [progress_text(run, data), f"ends {at}" if at else ""]
+    end = end_words(item.expected_end if item is not None else None, now, now.tzinfo or UTC)
+    lines = [progress_text(run, data), f"ends {end}" if end else ""]
     return Piece(f"{StatusGlyph.RUNNING.value} {', '.join(filter(None, lines)) or 'running'}", Tone.RUNNING)
 
 
@@ -358,7 +358,7 @@ def _unpause_sentence(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]]) -> tup
     refused = sum(effect.forecast.at_once and bool(effect.forecast.refusal) for effect in effects)
     due = [effect for effect in effects if effect.due_since is not None]
     skipped = sum(effect.forecast.skips and not effect.forecast.at_once for effect in due)
-    held = len(due) - now - refused - skipped
+    following = len(due) - now - refused - skipped
     idle = [effect.forecast for effect in effects if effect.due_since is None]
     moved = sum(forecast.moves for forecast in idle)
     later = sum(effect.forecast.skips_later for effect in effects)
@@ -370,7 +370,7 @@ def _unpause_sentence(unpauses: Sequence[tuple[PlanStep, UnpauseEffect]]) -> tup
     also = f" ({', '.join(filter(None, notes))})" if any(notes) else ""
     parts = [
         f"{skipped} {'skips' if skipped == 1 else 'skip'} what is due" if skipped else "",
-        f"{held} {'follows' if held == 1 else 'follow'} a running backup" if held > 0 else "",
+        f"{following} {'follows' if following == 1 else 'follow'} a running backup" if following > 0 else "",
         f"{refused} {'is' if refused == 1 else 'are'} refused" if refused else "",
         f"{len(idle)} not due{also}" if idle else "",
         f"{later} {'skips its' if later == 1 else 'skip their'} next run too if it falls due first" if later else "",
@@ -431,7 +431,7 @@ def choice_axis(
     effects, line = _effects(facts, lines, choices)
     usual = usual_length(facts.runs) or timedelta()
     drawn = [_stretches(effect, _made_now(effect, line), facts.now, usual) for effect in effects]
-    last = max((one.end for each in drawn for one in each), default=None)
+    last = max((stretch.end for each in drawn for stretch in each), default=None)
     if last is None:
         return []
     zone = facts.now.tzinfo or UTC
@@ -550,12 +550,12 @@ _OWN_MARKS = "annotation foretop.io/"
 
 def written(changes: Iterable[str]) -> str:
     """The changes in one line; the annotations of foretop's own are counted where there are several."""
-    held = list(changes)
-    marks = [one for one in held if one.startswith(_OWN_MARKS)]
+    all_changes = list(changes)
+    marks = [change for change in all_changes if change.startswith(_OWN_MARKS)]
     if len(marks) < 2:
-        return ", ".join(held)
+        return ", ".join(all_changes)
     removed = sum(" removed (was " in mark for mark in marks)
-    rest = ", ".join(one for one in held if one not in marks)
+    rest = ", ".join(change for change in all_changes if change not in marks)
     parts = [
         f"{len(marks) - removed} annotations" if len(marks) > removed else "",
         f"removes {removed} annotations of the window" if removed else "",

@@ -200,13 +200,13 @@ class TableModel(ABC):
     def cells(self, entry: Any, render: RenderContext) -> list[Cell]:
         """The cells of a row; one that lasts is made once for an entry: all rows in sight are painted every second."""
         columns = self.view.columns
-        held = self._lasting.get(id(entry))
-        if held is None or held[0] is not entry:
+        entry_cells = self._lasting.get(id(entry))
+        if entry_cells is None or entry_cells[0] is not entry:
             if len(self._lasting) >= _MOST_LASTING:
                 self._lasting.clear()
             lasting = tuple([_cell(column, entry, render) if column.lasts else None for column in columns])
-            held = self._lasting[id(entry)] = (entry, lasting)
-        return [cell or _cell(column, entry, render) for cell, column in zip(held[1], columns, strict=True)]
+            entry_cells = self._lasting[id(entry)] = (entry, lasting)
+        return [cell or _cell(column, entry, render) for cell, column in zip(entry_cells[1], columns, strict=True)]
 
     def _told(self, key: ObjectRef) -> tuple[Cell, ...]:
         """The context, where there are several."""
@@ -216,8 +216,8 @@ class TableModel(ABC):
         """Its name where names stand, and what is wrong in the first place after it."""
         ours = entry.problem.startswith(_OUR_FAULT)
         problem = clean(entry.problem if ours else f"unreadable: {entry.problem}")
-        known = {"namespace": entry.key.namespace, "name": entry.key.name}
-        cells = [Cell(clean(known.get(column.name, "")), Tone.BAD) for column in self.view.columns]
+        texts = {"namespace": entry.key.namespace, "name": entry.key.name}
+        cells = [Cell(clean(texts.get(column.name, "")), Tone.BAD) for column in self.view.columns]
         named = [index for index, cell in enumerate(cells) if cell.text]
         place = next((index for index in range(named[0], len(cells)) if not cells[index].text), None) if named else None
         if place is None:
@@ -297,8 +297,8 @@ class TableModel(ABC):
         (name,) = self._wanted.fields
         rows = islice(self.table.hidden_or_not(), _MOST_LASTING)
         values = (value for key, entry in rows for value in self.facets(key, entry).field(name).split("\n"))
-        found = dict.fromkeys(map(clean, values))
-        return tuple(islice(filter(None, found), _MOST_VALUES))
+        cleaned = dict.fromkeys(map(clean, values))
+        return tuple(islice(filter(None, cleaned), _MOST_VALUES))
 
     def keep_up(self) -> None:
         """Once a second where it depends on what the cells say which rows are shown, for those may tell of the time."""
@@ -335,8 +335,8 @@ class TableModel(ABC):
         view = self.view
         if not isinstance(view, View):
             return ""
-        told = ((context, view.notice(self.state.render_context(context))) for context in self.state.contexts)
-        return ", ".join(f"{context}: {text}" if self.many else text for context, text in told if text)
+        notices = ((context, view.notice(self.state.render_context(context))) for context in self.state.contexts)
+        return ", ".join(f"{context}: {text}" if self.many else text for context, text in notices if text)
 
     def _keeps(self, key: ObjectRef, entry: Any) -> bool:
         """True if the narrowing keeps it, or cannot be asked: nothing is hidden by a failure."""
@@ -411,8 +411,8 @@ class StoreTableModel(TableModel):
             let_through(problem)
             self.state.note_failure(f"a section of {self.view.name}", None, problem)
             words = ""
-        told = (self._short.get(context, context) if self.many else "", "" if self._is_one_server else namespace)
-        where = " ".join(clean(part) for part in told if part)
+        parts = (self._short.get(context, context) if self.many else "", "" if self._is_one_server else namespace)
+        where = " ".join(clean(part) for part in parts if part)
         return SectionRow(key, StatusGlyph.UNSET, (), f"{title} {where}" if where else title, words)
 
     @property

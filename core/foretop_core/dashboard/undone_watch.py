@@ -50,8 +50,8 @@ async def watch_for_undoing(source: ClusterSession, result: Result, within: floa
             while True:
                 news.clear()
                 feed.drain()
-                if (found := await watch.look()) is not None:
-                    return found
+                if (change := await watch.look()) is not None:
+                    return change
                 await news.wait()
                 await asyncio.sleep(_LOOK_EACH)
     except TimeoutError:
@@ -97,14 +97,14 @@ class _UndoWatch:
         return self._source.clock(self._step.target.context).now()
 
     async def look(self) -> UndoneChange | None:
-        held = self._source.store.get(self._step.target)
-        if held is None or isinstance(held, UnreadableObject):
+        item = self._source.store.get(self._step.target)
+        if item is None or isinstance(item, UnreadableObject):
             return None
         if self._step.write.method == "DELETE":
-            return await self._created_again() if held.metadata.uid != self._step.uid else None
-        shown = as_json(held)
+            return await self._created_again() if item.metadata.uid != self._step.uid else None
+        shown = as_json(item)
         self._applied |= {field.path for field in self.fields if has_written(field, shown)}
-        if not put_back(self._seen, shown) or is_earlier(held.metadata.resource_version, self._version):
+        if not put_back(self._seen, shown) or is_earlier(item.metadata.resource_version, self._version):
             return None
         return await self._put_back()
 
@@ -120,7 +120,7 @@ class _UndoWatch:
         back = put_back(self._seen, whole)
         if not back:
             return None
-        paths = [one.path for one in back]
+        paths = [field.path for field in back]
         return self._undone(back, whole, last_writer(whole, PAUSED if PAUSED in paths else paths[0]))
 
     async def _created_again(self) -> UndoneChange | None:
@@ -131,9 +131,9 @@ class _UndoWatch:
     def _undone(
         self, back: tuple[WrittenField, ...], whole: Mapping[str, Any], writer: tuple[str, datetime | None]
     ) -> UndoneChange:
-        by, at = writer
+        by, moment = writer
         person, why = pause_note_of(whole, by)
-        return UndoneChange(self._step.target, back, self._written_at, at or self._now, by, person, why)
+        return UndoneChange(self._step.target, back, self._written_at, moment or self._now, by, person, why)
 
     async def _fetched(self) -> Mapping[str, Any] | None:
         try:
@@ -145,7 +145,7 @@ class _UndoWatch:
 def _object(answer: bytes) -> Mapping[str, Any]:
     """The object that the server answered the write with; nothing where the answer was lost."""
     try:
-        found = msgspec.json.decode(answer)
+        item = msgspec.json.decode(answer)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, Mapping) else {}
+    return item if isinstance(item, Mapping) else {}
