@@ -107,9 +107,9 @@ def _is_about(finding: Finding, name: str) -> bool:
     if not slash or not rest:
         return False
     word = DESCRIBED.get(kind.lower())
-    wanted = word.name if word is not None else kind
+    kind_name = word.name if word is not None else kind
     subject = finding.subject
-    if subject.kind.lower() != wanted.lower():
+    if subject.kind.lower() != kind_name.lower():
         return False
     return rest in (subject.name, f"{subject.namespace}/{subject.name}")
 

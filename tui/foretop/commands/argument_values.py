@@ -40,12 +40,12 @@ def moment(text: str | None, local: tzinfo = UTC) -> datetime:
     if text is None:
         return SystemClock().now()
     try:
-        given = datetime.fromisoformat(text)
+        parsed = datetime.fromisoformat(text)
     except ValueError:
         hint = "use RFC 3339, such as 2026-11-15T02:30:00Z"
         raise BadInput(f"{text!r} is not a valid time", "", hint) from None
     try:
-        return (given if given.tzinfo else given.replace(tzinfo=local)).astimezone(UTC)
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=local)).astimezone(UTC)
     except OverflowError:
         raise BadInput(f"{text!r} is out of range", "", "use a year from 2 to 9998") from None
 

@@ -52,7 +52,7 @@ def template_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def template_from(given: dict[str, Any]) -> BackupSpec:
     """The spec that the flags describe; as in Velero, no namespaces means all of them."""
-    spec: dict[str, Any] = {name: list(found) for _, name in _LISTS if (found := listed(given[name.lower()]))}
+    spec: dict[str, Any] = {name: list(names) for _, name in _LISTS if (names := listed(given[name.lower()]))}
     spec |= {name: text for _, name in _TEXTS if (text := given[name.lower()])}
     spec |= {name: text.lower() == "true" for _, name in _TRUTHS if (text := given[name.lower()])}
     if labels := label_selector(given["template_labels"]):

@@ -49,8 +49,8 @@ def complete(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> i
     *before, incomplete = words or ("",)
     directive = _ANYTHING
     with suppress(Exception):
-        found, directive = completions(before, incomplete, environ)
-        for word, about in found:
+        choices, directive = completions(before, incomplete, environ)
+        for word, about in choices:
             print(f"{word}\t{about}" if about else word)
     print(f":{directive}")
     return 0
@@ -60,49 +60,49 @@ def completions(
     before: Sequence[str], incomplete: str, environ: Mapping[str, str]
 ) -> tuple[list[tuple[str, str]], int]:
     table: dict[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
-    path, given, pending, arguments = _walk(table, before)
+    path, values, pending, arguments = _walk(table, before)
     command = table["commands"][path]
-    options = {word: table["options"][at] for word, at in command["options"].items()}
+    options = {word: table["options"][number] for word, number in command["options"].items()}
     if pending is None and incomplete.startswith("--") and "=" in incomplete:
         name, _, rest = incomplete.partition("=")
-        found, directive = _values(options.get(name, {}).get("value"), rest, given, arguments, environ)
-        return [(f"{name}={word}", about) for word, about in found], directive
+        choices, directive = _values(options.get(name, {}).get("value"), rest, values, arguments, environ)
+        return [(f"{name}={word}", about) for word, about in choices], directive
     if pending is not None:
-        return _values(pending, incomplete, given, arguments, environ)
+        return _values(pending, incomplete, values, arguments, environ)
     if incomplete.startswith("-"):
         return _starting([(word, spec["help"]) for word, spec in options.items()], incomplete), _NO_FILES
     if command["commands"]:
         return _starting(command["commands"].items(), incomplete), _NO_FILES
-    wanted = command["arguments"]
-    kind = wanted[min(len(arguments), len(wanted) - 1)] if wanted else ""
-    if not wanted or (len(arguments) >= len(wanted) and not command["repeats"]):
+    kinds = command["arguments"]
+    kind = kinds[min(len(arguments), len(kinds) - 1)] if kinds else ""
+    if not kinds or (len(arguments) >= len(kinds) and not command["repeats"]):
         return [], _NO_FILES
-    return _values(kind, incomplete, given, arguments, environ)
+    return _values(kind, incomplete, values, arguments, environ)
 
 
 def _walk(table: Mapping[str, Any], words: Sequence[str]) -> tuple[str, dict[str, list[str]], Any, list[str]]:
     """The command reached, the options given, the option that still wants a value, and the arguments."""
     path, pending, pending_name = "", None, ""
-    given: dict[str, list[str]] = {}
+    values: dict[str, list[str]] = {}
     arguments: list[str] = []
     for word in words:
         command = table["commands"][path]
         if pending is not None:
-            given.setdefault(pending_name, []).append(word)
+            values.setdefault(pending_name, []).append(word)
             pending = None
         elif word.startswith("-") and word != "-":
             name, equals, value = word.partition("=")
-            at = command["options"].get(name)
-            spec = table["options"][at] if at is not None else {"value": None}
+            number = command["options"].get(name)
+            spec = table["options"][number] if number is not None else {"value": None}
             if equals:
-                given.setdefault(name, []).append(value)
+                values.setdefault(name, []).append(value)
             elif spec["value"] is not None:
                 pending, pending_name = spec["value"], name
         elif word in command["commands"]:
             path = f"{path} {word}".strip()
         else:
             arguments.append(word)
-    return path, given, pending, arguments
+    return path, values, pending, arguments
 
 
 def _values(
@@ -118,7 +118,7 @@ def _values(
     if name == "object:?":
         name = f"object:{arguments[0]}" if arguments else ""
     if name == "namespace" or name.startswith("object:"):
-        return _starting([(found, "") for found in _names(name, given, environ)], incomplete), _NO_FILES
+        return _starting([(name, "") for name in _names(name, given, environ)], incomplete), _NO_FILES
     return [], _NO_FILES
 
 
@@ -131,9 +131,9 @@ def _entries(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, st
     from foretop_core.kube.connection.kubeconfig import read_kubeconfig
 
     files = read_kubeconfig(ConnectionOptions(kubeconfig=given.get("--kubeconfig", [""])[-1]), environ)
-    found = {"context": files.contexts, "cluster": files.clusters, "user": files.users}[kind]
+    entries = {"context": files.contexts, "cluster": files.clusters, "user": files.users}[kind]
     # A line break would be another word, and the rest could move the cursor; the shell's script quotes what remains.
-    return sorted(name for name in found if name.isprintable())
+    return sorted(name for name in entries if name.isprintable())
 
 
 def _names(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, str]) -> list[str]:
@@ -158,8 +158,8 @@ def _names(kind: str, given: Mapping[str, list[str]], environ: Mapping[str, str]
         if age > _KEPT:
             with suppress(subprocess.TimeoutExpired):
                 running.wait(float(environ.get(PATIENCE, "3")))
-    found: list[str] = json.loads(read_own_file(path, _LONGEST_CACHE))
-    return [name for name in found if _NAME.fullmatch(name)]
+    names: list[str] = json.loads(read_own_file(path, _LONGEST_CACHE))
+    return [name for name in names if _NAME.fullmatch(name)]
 
 
 def _cache_file(kind: str, connection: Mapping[str, list[str]], environ: Mapping[str, str]) -> Path:

@@ -64,17 +64,17 @@ def command(path: Path, kind: str, session_options: SessionOptions) -> int:
 
 
 async def _names(kind: str, session_options: SessionOptions) -> list[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for client in connect(session_options.connect, os.environ, SystemClock(), read_only=True).clients.values():
         try:
             if kind == "namespace":
-                found |= await _listed(client, NAMESPACE, "")
+                names |= await _listed(client, NAMESPACE, "")
                 continue
-            wanted = _KINDS[kind.removeprefix("object:")]
-            found |= await _of_kind(client, wanted, session_options.namespaces)
+            object_kind = _KINDS[kind.removeprefix("object:")]
+            names |= await _of_kind(client, object_kind, session_options.namespaces)
         finally:
             await client.close()
-    return sorted(found)
+    return sorted(names)
 
 
 async def _of_kind(client: ApiClient, kind: Kind, namespaces: Sequence[str]) -> set[str]:

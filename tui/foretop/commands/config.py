@@ -83,21 +83,25 @@ def schema() -> int:
 def show(ctx: click.Context, form: str) -> int:
     """Print every setting in effect, and where it comes from."""
     config = config_of(ctx)
-    given = dict(_given(ctx.find_root()))
-    settings = with_flags(config.settings, given)
-    names = {one.name: one.encode_name for one in msgspec.structs.fields(Settings)}
-    found = list(effective_settings(config, settings, {names.get(name, name) for name in given}))
+    flags = dict(_given(ctx.find_root()))
+    settings = with_flags(config.settings, flags)
+    names = {field.name: field.encode_name for field in msgspec.structs.fields(Settings)}
+    effective = list(effective_settings(config, settings, {names.get(name, name) for name in flags}))
     protected = _protected(ctx)
     if form == "text":
         say(f"# {config.path}{'' if config.exists else ' (does not exist)'}")
-        table(["SETTING", "VALUE", "FROM"], [[one.name, _text(one.value), one.origin] for one in found], "")
+        rows = [[setting.name, _text(setting.value), setting.origin] for setting in effective]
+        table(["SETTING", "VALUE", "FROM"], rows, "")
         if protected:
             say()
-            rows = [[name, _writes(one), one.read_only or one.production] for name, one in protected.items()]
+            rows = [
+                [name, _writes(protection), protection.read_only or protection.production]
+                for name, protection in protected.items()
+            ]
             table(["CONTEXT", "WRITES", "BECAUSE"], rows, "")
     else:
-        settings_found = [_item(one) for one in found]
-        contexts = [_protection_item(name, one) for name, one in protected.items()]
+        settings_found = [_item(setting) for setting in effective]
+        contexts = [_protection_item(name, protection) for name, protection in protected.items()]
         emit({"path": str(config.path), "settings": settings_found, "protection": contexts}, form)
     return 1 if config.mistakes else 0
 
@@ -106,10 +110,10 @@ def _protected(ctx: click.Context) -> dict[str, Protection]:
     """The contexts of the kubeconfig that may not be written to, or not without a name; no cluster is asked."""
     options = session_options_of(ctx)
     try:
-        found = known_protections(options.connect, os.environ, options.read_only)
+        protections = known_protections(options.connect, os.environ, options.read_only)
     except ForetopError:
         return {}
-    return {name: one for name, one in found.items() if one != NO_PROTECTION}
+    return {name: protection for name, protection in protections.items() if protection != NO_PROTECTION}
 
 
 def _writes(protection: Protection) -> str:
@@ -152,7 +156,7 @@ def _text(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "-"
     if isinstance(value, dict):
-        return ", ".join(f"{name}={_text(one)}" for name, one in value.items()) or "-"
+        return ", ".join(f"{name}={_text(entry)}" for name, entry in value.items()) or "-"
     return str(value) or "-"
 
 
@@ -174,13 +178,13 @@ def effective_settings(config: ConfigFile, settings: Settings, flags: Collection
         value = getattr(settings, field.name)
         if field.name == "thresholds":
             limits = thresholds_of(value)
-            names = {one.name: one.encode_name for one in msgspec.structs.fields(value)}
-            for name, told in names.items():
+            names = {part.name: part.encode_name for part in msgspec.structs.fields(value)}
+            for name, key in names.items():
                 limit = getattr(limits, name)
-                yield _setting(config, flags, (field.encode_name, told), _shown(limit))
+                yield _setting(config, flags, (field.encode_name, key), _shown(limit))
         elif isinstance(value, msgspec.Struct):
-            for one in msgspec.structs.fields(value):
-                yield _setting(config, flags, (field.encode_name, one.encode_name), _shown(getattr(value, one.name)))
+            for part in msgspec.structs.fields(value):
+                yield _setting(config, flags, (field.encode_name, part.encode_name), _shown(getattr(value, part.name)))
         elif isinstance(value, dict):
             for name, inner in value.items():
                 yield _setting(config, flags, (field.encode_name, name), _shown(inner))

@@ -86,10 +86,10 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def with_session_options(*arguments: Any, **options: Any) -> Any:
-        given = {name: options.pop(name, None) for name in _NAMES}
+        session_flags = {name: options.pop(name, None) for name in _NAMES}
         context = click.get_current_context()
         _begin_log(context, options.pop("log_file", None))
-        merged = _merge(session_options_of(context), given, config_of(context).settings)
+        merged = _merge(session_options_of(context), session_flags, config_of(context).settings)
         return command(*arguments, session_options=merged, **options)
 
     for option in reversed(_OPTIONS):
@@ -196,16 +196,16 @@ def _versions(texts: tuple[str, ...], before: GivenVersions | None) -> GivenVers
 
 
 def _configured_versions(settings: Settings) -> GivenVersions | None:
-    found = {
+    versions = {
         name: context_settings.velero_version
         for name, context_settings in settings.contexts.items()
         if context_settings.velero_version
     }
     if settings.velero_version:
-        found[""] = settings.velero_version
-    if not found:
+        versions[""] = settings.velero_version
+    if not versions:
         return None
     # As above: only where a version is configured.
     from foretop_core.rules.cron_dialects.releases import GivenVersions
 
-    return GivenVersions({}, GivenVersions.read(f"{name}={version}" for name, version in found.items()).versions)
+    return GivenVersions({}, GivenVersions.read(f"{name}={version}" for name, version in versions.items()).versions)

@@ -132,9 +132,9 @@ def own_state() -> Iterator[None]:
     before = os.environ.get("XDG_STATE_HOME")
     folder = default_path(os.environ).parent / "demo"
     journal = folder / "foretop" / "journal"
-    with suppress(OSError), own_folder(journal) as held:
+    with suppress(OSError), own_folder(journal) as descriptor:
         for path in journal.glob("*.jsonl"):
-            os.unlink(path.name, dir_fd=held)
+            os.unlink(path.name, dir_fd=descriptor)
     os.environ["XDG_STATE_HOME"] = str(folder)
     try:
         yield

@@ -32,29 +32,29 @@ class FindingSentences:
 
     def of(self, changes: Iterable[RowChange]) -> list[tuple[RowChange, str]]:
         """The changes that are worth a sentence, each with it."""
-        found = []
+        lines = []
         together = list(changes)
-        told = {(one.item["code"], one.item["name"] == "") for one in together if one.type != _GONE}
+        standing = {(one.item["code"], one.item["name"] == "") for one in together if one.type != _GONE}
         for change in together:
             item = change.item
             before = self._said.pop(item["id"], None)
             if change.type == _GONE:
-                if (item["code"], item["name"] != "") in told:
+                if (item["code"], item["name"] != "") in standing:
                     # Several alike are one line from a number on, and each its own below it: it is told there.
                     continue
                 why = self._why_untold(item)
                 if why:
                     line = f"No longer told: {subject(item)}: {item['what']} ({why})."
-                    found.append((replace(change, type=UNTOLD), line))
+                    lines.append((replace(change, type=UNTOLD), line))
                 else:
-                    found.append((change, f"Resolved: {subject(item)}: {item['what']}."))
+                    lines.append((change, f"Resolved: {subject(item)}: {item['what']}."))
                 continue
-            known = item["acknowledged"] is not None
-            self._said[item["id"]] = said = (_KNOWN,) if known else (item["severity"], item["what"])
-            word = _KNOWN if known else "New" if before in (None, (_KNOWN,)) else "Changed"
-            if before != said:
-                found.append((change, sentence(item, word)))
-        return found
+            is_known = item["acknowledged"] is not None
+            self._said[item["id"]] = words = (_KNOWN,) if is_known else (item["severity"], item["what"])
+            word = _KNOWN if is_known else "New" if before in (None, (_KNOWN,)) else "Changed"
+            if before != words:
+                lines.append((change, sentence(item, word)))
+        return lines
 
 
 def why_untold(session: ClusterSession) -> Callable[[Item], str]:
@@ -80,11 +80,11 @@ def sentence(item: Item, word: str) -> str:
 
 def _rest(item: Item) -> str:
     """The remedy, or who says that it may wait."""
-    known = item["acknowledged"]
-    if known is None:
+    note = item["acknowledged"]
+    if note is None:
         return str(item["remedy"])
-    until = f"until {known['until']}" if known["until"] else "until it changes"
-    return f"Known by {known['by']} {until}: {known['reason']}"
+    until = f"until {note['until']}" if note["until"] else "until it changes"
+    return f"Known by {note['by']} {until}: {note['reason']}"
 
 
 def subject(item: Item) -> str:

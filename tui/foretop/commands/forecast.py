@@ -74,10 +74,10 @@ def night_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _left_out(words: Sequence[str]) -> frozenset[Missing]:
     """Reads --without: a list with commas each time; BadInput for a word that is none."""
-    given = [word.strip() for text in words for word in text.split(",")]
-    if unknown := next((word for word in given if word not in list(Missing)), None):
+    names = [word.strip() for text in words for word in text.split(",")]
+    if unknown := next((word for word in names if word not in list(Missing)), None):
         raise BadInput(f"--without {unknown!r} is not known", "", f"choose from {', '.join(Missing)}")
-    return frozenset(map(Missing, given))
+    return frozenset(map(Missing, names))
 
 
 @click.command("forecast", cls=OwnOptionsFirst, epilog=example("foretop forecast --window 06:00-07:30"))
@@ -130,24 +130,24 @@ async def _of_clusters(
     async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         warn(bad)
-        seen = [(session.snapshot(name), session.clock(name).now()) for name in good]
-        return _print(_foreseen(seen, hours, window), window, form, without, is_part=bool(bad))
+        snapshots = [(session.snapshot(name), session.clock(name).now()) for name in good]
+        return _print(_foreseen(snapshots, hours, window), window, form, without, is_part=bool(bad))
 
 
 def _foreseen(
     snapshots: Sequence[tuple[ClusterSnapshot, datetime]], hours: int, window: Window | None
 ) -> list[tuple[str, Outlook]]:
     """As far as the end of the window at least: nobody may call it free who has not looked that far."""
-    found = []
+    outlooks = []
     for snapshot, now in snapshots:
         ahead = timedelta(hours=hours)
         if window is not None:
             ahead = max(ahead, window.after(now)[1] - now)
-        found += [
-            (snapshot.context, outlook(with_backlog(night(snapshot, one, now, ahead), snapshot)))
-            for one in snapshot.velero_namespaces
+        outlooks += [
+            (snapshot.context, outlook(with_backlog(night(snapshot, namespace, now, ahead), snapshot)))
+            for namespace in snapshot.velero_namespaces
         ]
-    return found
+    return outlooks
 
 
 def _print(
@@ -159,24 +159,24 @@ def _print(
     is_part: bool,
 ) -> int:
     if form == "text":
-        for place, (context, one) in enumerate(found):
+        for place, (context, ahead) in enumerate(found):
             if place:
                 say()
-            _say(context, one, window)
+            _say(context, ahead, window)
         if not found:
             say("No Velero server was found.")
     else:
-        emit({"servers": [_item(context, one, window) for context, one in found]}, form)
-    is_overrun = any((kept := _in(one, window)) and not kept.is_free for _, one in found)
-    code = night_exit_code(*(one for _, one in found), without=without)
+        emit({"servers": [_item(context, ahead, window) for context, ahead in found]}, form)
+    is_overrun = any((kept := _in(ahead, window)) and not kept.is_free for _, ahead in found)
+    code = night_exit_code(*(ahead for _, ahead in found), without=without)
     return 1 if is_overrun or code == 1 else NOT_JUDGED if is_part or not found else code
 
 
 def night_exit_code(*nights: Outlook, without: frozenset[Missing]) -> int:
     """1 where a backup is missing that is not left out; of some run it may be open whether it is made."""
-    if any(reason not in without for one in nights for reason in one.missing):
+    if any(reason not in without for ahead in nights for reason in ahead.missing):
         return 1
-    return NOT_JUDGED if any(one.is_unsure for one in nights) else 0
+    return NOT_JUDGED if any(ahead.is_unsure for ahead in nights) else 0
 
 
 def _in(one: Outlook, window: Window | None) -> WindowOutlook | None:
@@ -240,7 +240,7 @@ def _time(at: datetime, now: datetime) -> str:
 
 def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
     ahead = one.night
-    found: dict[str, Any] = {
+    item: dict[str, Any] = {
         "context": context,
         "namespace": ahead.namespace,
         "from": rfc3339(ahead.now),
@@ -262,7 +262,7 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
         "skippedTonight": list(by_six(ahead, one.schedules, UTC).skipped),
     }
     if (kept := _in(one, window)) is not None:
-        found["window"] = {
+        item["window"] = {
             "from": rfc3339(kept.begins),
             "until": rfc3339(kept.ends),
             "free": kept.is_free,
@@ -272,7 +272,7 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
             "perhapsOpenAtBegin": [run.called for run in kept.perhaps_open],
             "lastEndBefore": last_end_item(kept.last_before),
         }
-    return found
+    return item
 
 
 def last_end_item(last: LastEnd | None) -> dict[str, Any] | None:
@@ -303,6 +303,6 @@ def _range_item(found: Range | None) -> dict[str, Any] | None:
         return None
     return {
         "likely": rfc3339(found.likely),
-        "half": [rfc3339(at) for at in found.half],
-        "nineInTen": [rfc3339(at) for at in found.most],
+        "half": [rfc3339(moment) for moment in found.half],
+        "nineInTen": [rfc3339(moment) for moment in found.most],
     }

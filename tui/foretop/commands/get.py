@@ -59,13 +59,13 @@ def _sort_key(value: Any) -> tuple[Any, ...]:
 
 def object_names(items: Sequence[Mapping[str, Any]]) -> list[str]:
     """`schedule.velero.io/daily`, as kubectl takes it; what is about no object of the API is left out."""
-    found = []
+    names = []
     for item in items:
         kind = by_name(item["kind"])
         if kind is not None and item["name"]:
             group = f".{kind.group}" if kind.group else ""
-            found.append(f"{kind.name.lower()}{group}/{item['name']}")
-    return list(dict.fromkeys(found))
+            names.append(f"{kind.name.lower()}{group}/{item['name']}")
+    return list(dict.fromkeys(names))
 
 
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
@@ -231,9 +231,9 @@ def _print(source: PrintedTable, chosen: PrintedRows, session: Session, plain: b
 
 def _print_table(source: PrintedTable, rows: list[Row], chosen: PrintedRows, several: bool) -> None:
     wide = chosen.form == "wide"
-    shown = [at for at, (_, only_wide) in enumerate(source.titles) if wide or not only_wide]
-    head = [*(["CONTEXT"] if several else []), *(source.titles[at][0] for at in shown)]
-    lines = [[*([row.key.context] if several else []), *(row.cells[at].text for at in shown)] for row in rows]
+    shown = [index for index, (_, only_wide) in enumerate(source.titles) if wide or not only_wide]
+    head = [*(["CONTEXT"] if several else []), *(source.titles[index][0] for index in shown)]
+    lines = [[*([row.key.context] if several else []), *(row.cells[index].text for index in shown)] for row in rows]
     if lines:
         table(head, lines, indent="", headers=chosen.headers)
     else:

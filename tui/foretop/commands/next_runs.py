@@ -63,19 +63,19 @@ def command(
     if source is not None:
         return _of_file(source, asked, release, form)
     text = expression or ""
-    found = readings(text, release.dialects if release else ALL_DIALECTS)
-    if all(isinstance(reading.parsed, CronError) for reading in found):
-        argument_values.cron(text, found[-1].dialect)
+    read = readings(text, release.dialects if release else ALL_DIALECTS)
+    if all(isinstance(reading.parsed, CronError) for reading in read):
+        argument_values.cron(text, read[-1].dialect)
     if form == "text":
-        _print(text, found, asked)
+        _print(text, read, asked)
     else:
-        emit(_answer(text, found, asked), form)
-    return next_exit_code([found])
+        emit(_answer(text, read, asked), form)
+    return next_exit_code([read])
 
 
 def next_exit_code(expressions: Sequence[tuple[Reading, ...]]) -> int:
     """1 where one is refused or never fires in every reading; not judged where the release decides that."""
-    verdicts = [{_is_wrong(reading.parsed) for reading in found} for found in expressions]
+    verdicts = [{_is_wrong(reading.parsed) for reading in read} for read in expressions]
     return 1 if {True} in verdicts else NOT_JUDGED if {True, False} in verdicts else 0
 
 
@@ -168,8 +168,8 @@ def _print_runs(title: str, reading: Reading, asked: Asked) -> None:
     moments = asked.runs(parsed)
     say(f"{title}   {parsed.describe()}{reading.skipped_times} ({shown_in})")
     for run in moments:
-        there = "Z" if shown_in is UTC else f"   {run:%H:%M:%S}Z"
-        say(f"  {run.astimezone(shown_in):%a %d %b %Y %H:%M:%S}{there}   in {humanize.duration(run - asked.start)}")
+        end = "Z" if shown_in is UTC else f"   {run:%H:%M:%S}Z"
+        say(f"  {run.astimezone(shown_in):%a %d %b %Y %H:%M:%S}{end}   in {humanize.duration(run - asked.start)}")
     if note := _note(parsed, moments):
         say(note)
 
@@ -212,14 +212,14 @@ def _expression_of(item: Resource) -> str | None:
 
 
 def _item(snapshot: ClusterSnapshot, item: Resource, text: str, asked: Asked) -> dict[str, Any]:
-    found = _readings_of(snapshot, item, text)
-    newest = found[-1].parsed
+    read = _readings_of(snapshot, item, text)
+    newest = read[-1].parsed
     return {
         **identity("", item),
         "schedule": text,
-        **_next_run(snapshot, item, found, asked),
+        **_next_run(snapshot, item, read, asked),
         **_runs_and_meaning(newest, asked),
-        **_all_readings(found, asked),
+        **_all_readings(read, asked),
     }
 
 
@@ -248,8 +248,8 @@ def _print_item(item: dict[str, Any]) -> None:
         say(f"  invalid: {item['error']}")
         return
     if item["due"] and item["nextRun"]:
-        held = ", but it is paused" if item.get("paused") else ""
-        say(f"  due since {item['nextRun']}{held}")
+        suffix = ", but it is paused" if item.get("paused") else ""
+        say(f"  due since {item['nextRun']}{suffix}")
     else:
         say(f"  next run {item['nextRun'] or 'never'}")
     for run in islice(item["runs"], 5):
@@ -259,7 +259,7 @@ def _print_item(item: dict[str, Any]) -> None:
 
 
 def _print_reading(reading: dict[str, Any]) -> None:
-    said = f"refused: {reading['error']}" if reading["error"] is not None else reading["description"]
-    say(f"  {reading['releases']}: {said}")
+    meaning = f"refused: {reading['error']}" if reading["error"] is not None else reading["description"]
+    say(f"  {reading['releases']}: {meaning}")
     for run in islice(reading["next"], 5):
         say(f"    {run}")

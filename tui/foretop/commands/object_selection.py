@@ -38,14 +38,14 @@ class ObjectSelection(msgspec.Struct, frozen=True):
             raise click.UsageError(MISSING if ways == 0 else "give only one of names, -l and --all")
         if self.names:
             return tuple(select_one(snapshot, kind, items, name) for name in dict.fromkeys(self.names))
-        wanted = selector(self.labels or "")
-        found = tuple(item for item in items if wanted.matches(item.metadata.labels))
-        if not found:
+        labels = selector(self.labels or "")
+        chosen = tuple(item for item in items if labels.matches(item.metadata.labels))
+        if not chosen:
             _check_seen(snapshot, kind)
             noun = kind.name.lower()
             what = f"No {noun} has the labels {self.labels}" if self.labels else f"No {noun} found"
             raise BadInput(what, "", f"run foretop get {_view(kind)}")
-        return found
+        return chosen
 
 
 def choosing_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -73,14 +73,14 @@ def choosing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def select_one(snapshot: ClusterSnapshot, kind: Kind, items: Iterable[R], name: str) -> R:
     """The object of that name, or of `namespace/name`."""
     place, slash, short = name.rpartition("/")
-    found = [item for item in items if item.name == short and (not slash or item.namespace == place)]
-    if not found:
+    named = [item for item in items if item.name == short and (not slash or item.namespace == place)]
+    if not named:
         _check_seen(snapshot, kind)
         raise BadInput(f"{kind.name} {name} not found", "", f"run foretop get {_view(kind)}")
-    if len(found) > 1:
-        places = ", ".join(sorted(item.namespace for item in found))
+    if len(named) > 1:
+        places = ", ".join(sorted(item.namespace for item in named))
         raise BadInput(f"There are several {kind.plural} named {short}", f"in {places}", f"use NAMESPACE/{short} or -n")
-    return found[0]
+    return named[0]
 
 
 def velero_namespace(snapshot: ClusterSnapshot, given: Sequence[str]) -> str:
@@ -102,13 +102,13 @@ def listed(values: Iterable[str]) -> tuple[str, ...]:
 
 def pairs(values: Iterable[str], what: str, between: str = "=") -> dict[str, str]:
     """`key=value,key=value`; anything else is a one-line error."""
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for text in listed(values):
         key, sign, value = text.partition(between)
         if not sign or not key:
             raise BadInput(f"{text!r} is not valid in {what}", "", f"write it as a{between}b,c{between}d")
-        found[key.strip()] = value.strip()
-    return found
+        texts[key.strip()] = value.strip()
+    return texts
 
 
 def label_selector(text: str | None) -> dict[str, Any]:

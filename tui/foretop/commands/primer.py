@@ -63,12 +63,12 @@ def _dialect(expression: str, version: str | None) -> Dialect:
     if version is None:
         return Dialect.ROBFIG
     release = read_release(version)
-    found = readings(expression, release.dialects)
-    if len(found) > 1:
+    read = readings(expression, release.dialects)
+    if len(read) > 1:
         raise BadInput(
             f"Velero {release} does not determine how {expression!r} is read", hint="give the patch, such as 1.18.3"
         )
-    return found[0].dialect
+    return read[0].dialect
 
 
 def _in_the_same_zone(primed: Primed, prefix: str) -> Primed:

@@ -105,14 +105,14 @@ def report_snapshots(
     """Prints the report on some clusters, and answers with its exit code; `apart` parts off what is acknowledged."""
     now = snapshots[0][1]
     reads = BackgroundReads(os.environ, waits=True)
-    parts = [_on_cluster(snapshot, at, limits, reads, apart=apart) for snapshot, at in snapshots]
-    found = [judged for _, judged in parts]
+    parts = [_on_cluster(snapshot, moment, limits, reads, apart=apart) for snapshot, moment in snapshots]
+    triages = [judged for _, judged in parts]
     names = ("servers", "schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
     answer = {
         "at": rfc3339(now),
         **{name: [item for part, _ in parts for item in part[name]] for name in names},
         "unreadable": [unreadable_item(problem) for problem in unreadable],
-        "notSeen": [unseen_item(gap) for each in found for gap in each.unseen],
+        "notSeen": [unseen_item(gap) for each in triages for gap in each.unseen],
     }
     warn(unreadable)
     if form == "text":
@@ -121,7 +121,7 @@ def report_snapshots(
         click.echo(metrics_text(answer), nl=False)
     else:
         emit(answer, form)
-    return report_exit_code(found, unreadable)
+    return report_exit_code(triages, unreadable)
 
 
 def _on_cluster(
@@ -150,7 +150,7 @@ def _on_cluster(
     except Exception as problem:
         failures.append(Failure(snapshot.context, "the queue", None, problem_text(problem)))
     marked = tuple(with_acknowledgements(judged.findings, lambda _: snapshot, lambda _: at))
-    known = [finding for finding in marked if apart and finding.acknowledged is not None]
+    acknowledged = [finding for finding in marked if apart and finding.acknowledged is not None]
     counted = tuple(finding for finding in marked if not apart or finding.acknowledged is None)
     findings = (*map(failure_finding, failures), *aggregated(counted))
     return (
@@ -159,7 +159,7 @@ def _on_cluster(
             "schedules": schedules,
             "queue": queue,
             "findings": [finding_item(finding, at) for finding in findings],
-            "acknowledged": [finding_item(finding, at) for finding in aggregated(known)],
+            "acknowledged": [finding_item(finding, at) for finding in aggregated(acknowledged)],
         },
         replace(judged, findings=counted, failures=tuple(failures)),
     )
@@ -175,14 +175,14 @@ def print_report(answer: dict[str, Any], now: datetime) -> None:
     say(f"As of {answer['at']}")
     for server in answer["servers"]:
         say(_server_line(server, now))
-    known = answer.get("acknowledged", [])
-    parts = (answer["servers"], answer["schedules"], answer["queue"], answer["findings"], known)
+    acknowledged = answer.get("acknowledged", [])
+    parts = (answer["servers"], answer["schedules"], answer["queue"], answer["findings"], acknowledged)
     several = len({item["context"] for part in parts for item in part}) > 1
-    _findings(answer["findings"], answer["notSeen"], now, also_known=bool(known), several=several)
-    if known:
+    _findings(answer["findings"], answer["notSeen"], now, also_known=bool(acknowledged), several=several)
+    if acknowledged:
         say()
-        say(f"Acknowledged ({len(known)})")
-        _finding_lines(known, now, several=several)
+        say(f"Acknowledged ({len(acknowledged)})")
+        _finding_lines(acknowledged, now, several=several)
     if answer["schedules"]:
         say()
         say(f"Schedules ({len(answer['schedules'])})")
@@ -243,9 +243,9 @@ def _finding_lines(findings: list[dict[str, Any]], now: datetime, *, several: bo
             say(f"    Hits: {item['hits']}")
         if item["raw"]:
             say(f"    Raw: {without_signs(item['raw'])}")
-        if known := item["acknowledged"]:
-            until = f"until {_when(known['until'], now)}" if known["until"] else "until it changes"
-            say(f"    Known: acknowledged by {known['by']} {until}: {known['reason']}")
+        if note := item["acknowledged"]:
+            until = f"until {_when(note['until'], now)}" if note["until"] else "until it changes"
+            say(f"    Known: acknowledged by {note['by']} {until}: {note['reason']}")
         say(f"    Do: {item['remedy']}")
 
 
@@ -266,13 +266,13 @@ def _next(item: dict[str, Any], now: datetime) -> str:
             return "not known: depends on the release"
         return "always due" if item["due"] else "none"
     run = datetime.fromisoformat(item["nextRun"])
-    held = f", waits for {item['waitsFor']}" if item["waitsFor"] else ""
+    blocker = f", waits for {item['waitsFor']}" if item["waitsFor"] else ""
     if item["due"]:
-        return f"due since {humanize.time(run, now)}{held}"
+        return f"due since {humanize.time(run, now)}{blocker}"
     if item["paused"]:
         return f"none while paused, else {humanize.time(run, now)}"
     refused = ", refused" if item["refusal"] else ""
-    return f"{humanize.time(run, now)}, in {humanize.duration(run - now)}{refused}{held}"
+    return f"{humanize.time(run, now)}, in {humanize.duration(run - now)}{refused}{blocker}"
 
 
 _WAITS_ITS_TURN = (RunState.WAITS.name.lower(), RunState.REFUSED.name.lower())
@@ -280,8 +280,8 @@ _WAITS_ITS_TURN = (RunState.WAITS.name.lower(), RunState.REFUSED.name.lower())
 
 
 def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
-    at = item["expectedStart"]
-    start = render(sentence(estimate(datetime.fromisoformat(at))), now) if at else ""
+    expected = item["expectedStart"]
+    start = render(sentence(estimate(datetime.fromisoformat(expected))), now) if expected else ""
     return (
         str(
             item["waitingPosition"]
@@ -325,10 +325,10 @@ def _metrics(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Sequence[Sam
         yield "findings_acknowledged", "Acknowledged findings by severity and code.", apart
     yield "unreadable", "Objects and clusters that could not be read.", [({}, float(len(report["unreadable"])))]
     yield "not_visible", "Kinds that could not be seen.", [({}, float(len(report["notSeen"])))]
-    known = [item for item in report["servers"] if item["state"] not in _NOT_KNOWN]
-    alive = [(_server(item), float(item["state"] == ServerState.ACTIVE.value)) for item in known]
+    items = [item for item in report["servers"] if item["state"] not in _NOT_KNOWN]
+    alive = [(_server(item), float(item["state"] == ServerState.ACTIVE.value)) for item in items]
     yield "server_active", "Whether the Velero server is alive and its storage responds.", alive
-    signs = [(_server(item), at) for item in report["servers"] if (at := _seconds(item["lastSign"])) is not None]
+    signs = [(_server(item), sign) for item in report["servers"] if (sign := _seconds(item["lastSign"])) is not None]
     yield "server_last_sign_timestamp_seconds", "When the Velero server last showed a sign of life.", signs
     yield "queue", "Backups and restores that run or wait.", _counted(line, "context", "namespace", "kind", "phase")
     for name, field, about in (
@@ -338,8 +338,8 @@ def _metrics(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Sequence[Sam
     ):
         yield f"schedule_{name}_timestamp_seconds", about, _times(schedules, field)
     for field, about in (("paused", "Whether it is paused."), ("due", "Whether it is due.")):
-        known = [item for item in schedules if item[field] is not None]
-        yield f"schedule_{field}", about, [(_identity(item), float(item[field])) for item in known]
+        items = [item for item in schedules if item[field] is not None]
+        yield f"schedule_{field}", about, [(_identity(item), float(item[field])) for item in items]
 
 
 def _server(item: Mapping[str, Any]) -> Mapping[str, str]:
@@ -352,8 +352,8 @@ def _counted(items: Sequence[Mapping[str, Any]], *names: str) -> list[Sample]:
 
 
 def _times(schedules: Sequence[Mapping[str, Any]], field: str) -> list[Sample]:
-    known = [(item, _seconds(item[field])) for item in schedules]
-    return [(_identity(item), at) for item, at in known if at is not None]
+    times = [(item, _seconds(item[field])) for item in schedules]
+    return [(_identity(item), time) for item, time in times if time is not None]
 
 
 def _identity(item: Mapping[str, Any]) -> Mapping[str, str]:
@@ -371,7 +371,7 @@ def _labels(labels: Mapping[str, str]) -> str:
 
 def server_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
     """The Velero servers of a cluster, and whether each is alive."""
-    found = [server_facts(snapshot, namespace, now) for namespace in snapshot.velero_namespaces]
+    servers = [server_facts(snapshot, namespace, now) for namespace in snapshot.velero_namespaces]
     return [
         {
             "context": snapshot.context,
@@ -385,7 +385,7 @@ def server_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:
             "slots": server.slots,
             "pod": _pod_item(server.pod),
         }
-        for server in found
+        for server in servers
     ]
 
 

@@ -61,7 +61,7 @@ def _request(name: str | None, from_backup: str, **given: Any) -> dict[str, Any]
 
 
 def _spec(given: dict[str, Any]) -> RestoreSpec:
-    spec: dict[str, Any] = {field: list(found) for flag, field in _LISTS if (found := listed(given[flag]))}
+    spec: dict[str, Any] = {field: list(names) for flag, field in _LISTS if (names := listed(given[flag]))}
     for flag, field in (("cluster", "includeClusterResources"), ("ports", "preserveNodePorts")):
         if given[flag] is not None:
             spec[field] = given[flag].lower() == "true"

@@ -105,10 +105,10 @@ async def pause(
     Of a schedule that is named and paused already, --reason and --until change the reason and the end.
     """
     changes = reason is not None, until is not None
-    held = of_batch(at.snapshot.schedules, batch) if batch and any(changes) and not selection.is_given else ()
-    items = held or selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
+    members = of_batch(at.snapshot.schedules, batch) if batch and any(changes) and not selection.is_given else ()
+    items = members or selection.of(at.snapshot, SCHEDULE, at.snapshot.schedules)
     end = read_end(until, at.now) if until else None
-    schedules = items if selection.names or held else tuple(item for item in items if not item.spec.paused)
+    schedules = items if selection.names or members else tuple(item for item in items if not item.spec.paused)
     if not schedules:
         say_to(f"Nothing to do: all {len(items)} are already paused.", err=True)
         return DONE
@@ -273,8 +273,8 @@ async def _run(at: CommandSession, planner: Planner, items: Sequence[Schedule]) 
 async def _in_editor(at: CommandSession, item: Schedule, patch: Mapping[str, Any]) -> tuple[ScheduleEdit, Path] | None:
     """The edit, and the file that it is in until it is done; None where the file was not changed."""
     ref = ObjectRef(at.context, SCHEDULE.name, item.namespace, item.name)
-    found = await at.session.fetch_object(ref)
-    opened: dict[str, Any] = found.get("spec") or {}
+    body = await at.session.fetch_object(ref)
+    opened: dict[str, Any] = body.get("spec") or {}
     text = spec_as_text(ref, merged(opened, patch))
     draft = create_draft(default_path(os.environ).parent / "edits", item.name, text)
     with signals_left_to_the_child():
@@ -283,7 +283,7 @@ async def _in_editor(at: CommandSession, item: Schedule, patch: Mapping[str, Any
     if spec is None:
         draft.unlink(missing_ok=True)
         return None
-    return ScheduleEdit(merge_patch(opened, spec), opened, found["metadata"].get("uid", "")), draft
+    return ScheduleEdit(merge_patch(opened, spec), opened, body["metadata"].get("uid", "")), draft
 
 
 def _held(snapshot: ClusterSnapshot, item: Schedule) -> Schedule:

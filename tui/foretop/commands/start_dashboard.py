@@ -57,8 +57,8 @@ class DisplayFlags(msgspec.Struct, frozen=True):
     def settings(self) -> dict[str, Any]:
         """The settings that go over those of the configuration file."""
         notify = {"notify.bell": self.bell, "notify.title": self.title, "notify.desktop": self.desktop}
-        given = {"page": self.page, "theme": self.theme, "mouse": self.mouse, **notify}
-        return {name: value for name, value in given.items() if value}
+        flags = {"page": self.page, "theme": self.theme, "mouse": self.mouse, **notify}
+        return {name: value for name, value in flags.items() if value}
 
 
 def display_flags_of(context: click.Context) -> DisplayFlags:
@@ -74,9 +74,9 @@ def screen_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_tastes(*arguments: Any, **options: Any) -> Any:
         context = click.get_current_context()
         before = display_flags_of(context)
-        given = {name: options.pop(name) or getattr(before, name) for name in _NAMES}
-        _check_theme(given["theme"], context)
-        display_flags = context.meta[__name__] = DisplayFlags(**given)
+        flags = {name: options.pop(name) or getattr(before, name) for name in _NAMES}
+        _check_theme(flags["theme"], context)
+        display_flags = context.meta[__name__] = DisplayFlags(**flags)
         return command(*arguments, display_flags=display_flags, **options)
 
     for option in reversed(_OPTIONS):

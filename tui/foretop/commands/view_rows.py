@@ -67,7 +67,7 @@ class ResourceRows(PrintedTable):
         self._model = StoreTableModel(self._state, view)
         self._model.narrow(wanted)
         self._only = only
-        self._name_at = next((at for at, column in enumerate(view.columns) if column.name == "name"), None)
+        self._name_at = next((index for index, column in enumerate(view.columns) if column.name == "name"), None)
         self._with_reason = view.name == "nonadmin"
         self.titles = [(column.title, column.wide) for column in view.columns]
         if self._with_reason:
@@ -96,7 +96,7 @@ class ResourceRows(PrintedTable):
         return [self._plain(self._model.row(key, entry), entry) for key, entry in self._shown()]
 
     def _shown(self) -> Iterator[tuple[ObjectRef, Any]]:
-        return (held for held in self._model.ordered() if self._is_wanted(held[0]))
+        return (row for row in self._model.ordered() if self._is_wanted(row[0]))
 
     def _is_wanted(self, key: ObjectRef) -> bool:
         """Namespaces are watched as a whole: with -n only those that were named are printed."""
@@ -140,13 +140,13 @@ class FindingRows(PrintedTable):
         return {key: self._model.item(key) for key, _ in self._model.ordered()}
 
     def rows(self) -> list[Row]:
-        return [self._row(key, found) for key, found in self._model.ordered()]
+        return [self._row(key, finding) for key, finding in self._model.ordered()]
 
     def _row(self, key: ObjectRef, found: Finding) -> Row:
         render = self._state.render_context_of(found)
-        known = found.acknowledged
-        said = clean(render.text(acknowledgement_text(known))) if known is not None else ""
-        return Row(key, findings.FINDINGS.mark(found, render), (*self._model.plain_cells(found, render), Cell(said)))
+        note = found.acknowledged
+        reason = clean(render.text(acknowledgement_text(note))) if note is not None else ""
+        return Row(key, findings.FINDINGS.mark(found, render), (*self._model.plain_cells(found, render), Cell(reason)))
 
 
 def _not_seen(session: Session, kinds: Collection[str] | None = None) -> str:
@@ -165,16 +165,16 @@ class RowChange(msgspec.Struct, frozen=True):
 
 async def row_changes(source: PrintedTable) -> AsyncIterator[list[RowChange]]:
     """First all that is there, then what changes, until it is interrupted; a lost API server is waited out."""
-    told: dict[ObjectRef, Item] = {}
+    before: dict[ObjectRef, Item] = {}
     while True:
         source.pump()
         items = source.items()
         yield [
-            *(RowChange("ADDED", key, item) for key, item in items.items() if key not in told),
-            *(RowChange("MODIFIED", key, item) for key, item in items.items() if key in told and told[key] != item),
-            *(RowChange("DELETED", key, item) for key, item in told.items() if key not in items),
+            *(RowChange("ADDED", key, item) for key, item in items.items() if key not in before),
+            *(RowChange("MODIFIED", key, item) for key, item in items.items() if key in before and before[key] != item),
+            *(RowChange("DELETED", key, item) for key, item in before.items() if key not in items),
         ]
-        told = items
+        before = items
         source.changed.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(_LONGEST):

@@ -30,7 +30,7 @@ from foretop_core.tables.text.terminal_text import LONGEST
 _EVENTS = {"ADDED": "new", "MODIFIED": "changed", "DELETED": "resolved", UNTOLD: "untold"}
 HOOK_LIMIT = 60.0
 _HOOK_HELP = f"Run this shell command for each change instead of printing it; it has {HOOK_LIMIT:g} seconds."
-_LEVELS = {severity.value: tuple(Severity)[: at + 1] for at, severity in enumerate(Severity)}
+_LEVELS = {severity.value: tuple(Severity)[: place + 1] for place, severity in enumerate(Severity)}
 
 
 @click.command(
@@ -92,14 +92,14 @@ async def _watch(
         sentences = FindingSentences(why_untold(session))
         counts = existing
         async for changes in row_changes(FindingRows(session, "")):
-            told = sentences.of(change for change in changes if change.item["severity"] in levels)
-            for change, line in told if counts else ():
+            lines = sentences.of(change for change in changes if change.item["severity"] in levels)
+            for change, line in lines if counts else ():
                 if hook is None:
                     say(line)
                     sys.stdout.flush()
                 elif change.type in ("DELETED", UNTOLD) or change.item["acknowledged"] is None:
                     await _run(hook, change)
-            if once and counts and told:
+            if once and counts and lines:
                 return 0
             counts = True
     return 0

@@ -261,8 +261,8 @@ def in_session(
 
         def command(*, session_options: SessionOptions, write_options: WriteOptions = _PLAIN, **given: Any) -> int:
             waits = "wait" in given and wants_to_wait(given.pop("wait"))
-            wanted = prepare(**given) if prepare is not None else given
-            return run_async(run(session_options, write_options, waits, wanted))
+            arguments = prepare(**given) if prepare is not None else given
+            return run_async(run(session_options, write_options, waits, arguments))
 
         command.__doc__ = function.__doc__
         command.__name__ = getattr(function, "__name__", "command")
@@ -310,12 +310,12 @@ async def _send(
 ) -> list[Result]:
     """All results; what changed under way is shown and asked again where somebody can be asked."""
     results: list[Result] = []
-    left = plan
+    remaining = plan
     while True:
-        if write_options.asks and not _agreed(left):
+        if write_options.asks and not _agreed(remaining):
             raise click.Abort
         changed: list[Result] = []
-        async for result in at.executor.carry_out(left, planner, write_options.dry_run == "server"):
+        async for result in at.executor.carry_out(remaining, planner, write_options.dry_run == "server"):
             if result.outcome is Outcome.CHANGED and result.again is not None and write_options.asks:
                 changed.append(result)
                 continue
@@ -324,9 +324,9 @@ async def _send(
         if not changed:
             return results
         steps = tuple(result.again for result in changed if result.again is not None)
-        left = Plan(plan.record, plan.at, steps)
+        remaining = Plan(plan.record, plan.at, steps)
         say_to("It was modified by someone else in the meantime. The updated plan:", err=True)
-        reporter.plan(left)
+        reporter.plan(remaining)
 
 
 async def _follow(
@@ -347,14 +347,14 @@ async def _follow(
 async def _watch_undone(at: CommandSession, done: list[Result], minutes: int, reporter: ActionReporter) -> bool:
     """True if somebody has undone one of them, which the journal notes too."""
     watches = (watch_for_undoing(at.session, result, 60.0 * minutes) for result in done)
-    found = await asyncio.gather(*watches, return_exceptions=True)
-    for result, undone in zip(done, found, strict=True):
+    changes = await asyncio.gather(*watches, return_exceptions=True)
+    for result, undone in zip(done, changes, strict=True):
         if isinstance(undone, BaseException):
             reporter.undone(result.step, f"not watched for who undoes it: {failure_line(undone)}")
         elif undone is not None:
             reporter.undone(result.step, f"{undone.brief} at {humanize.time(undone.at, at.now)}")
             await at.executor.journal.append_in_thread(undone_entry(undone))
-    return any(found)
+    return any(changes)
 
 
 def _agreed(plan: Plan) -> bool:
@@ -362,12 +362,12 @@ def _agreed(plan: Plan) -> bool:
     steps = plan.steps
     if not plan.record.dangerous:
         return click.confirm(f"{plan.record.title}?", default=False, err=True)
-    wanted = steps[0].target.name if len(steps) == 1 else str(len(steps))
+    answer = steps[0].target.name if len(steps) == 1 else str(len(steps))
     what = "its name" if len(steps) == 1 else "how many"
     typed: str = click.prompt(
-        f"{plan.record.title}: type {what} ({wanted}) to confirm", default="", show_default=False, err=True
+        f"{plan.record.title}: type {what} ({answer}) to confirm", default="", show_default=False, err=True
     )
-    return typed.strip() == wanted
+    return typed.strip() == answer
 
 
 def _exit_code(plan: Plan, results: list[Result]) -> int:
