@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from foretop_core.rules.primer.prescaler_emulation import PrescalerVerdict, PrimerError, prescaler, prescaler_verdict
-from foretop_core.rules.primer.priming import Pair, Primed, prime, primer_advice, warmups
+from foretop_core.rules.primer.priming import Pair, Primed, PrimerAdvice, prime, primer_advice, warmups
 
 __all__ = [
     "Pair",
     "PrescalerVerdict",
     "Primed",
+    "PrimerAdvice",
     "PrimerError",
     "prescaler",
     "prescaler_verdict",

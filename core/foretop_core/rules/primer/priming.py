@@ -26,19 +26,26 @@ from foretop_core.rules.primer.prescaler_emulation import (
 _MOST_KEPT = 256
 
 
+class PrimerAdvice(msgspec.Struct, frozen=True):
+    """A sentence or two, or else the expression that spec.primerSchedule is to have."""
+
+    words: str = ""
+    expression: str = ""
+
+
 @lru_cache(_MOST_KEPT)
-def primer_advice(text: str, minutes: int) -> str:
-    """In a sentence or two; kept, because working it out looks eight years ahead."""
+def primer_advice(text: str, minutes: int) -> PrimerAdvice:
+    """Kept, because working it out looks eight years ahead."""
     if is_always_warm(text):
-        return "It runs every minute and needs no warm-up: use a plain CronJob instead."
+        return PrimerAdvice("It runs every minute and needs no warm-up: use a plain CronJob instead.")
     try:
         primed = prime(text, minutes, Dialect.ROBFIG).expressions
     except PrimerError as error:
-        return f"It cannot be primed: {error}. Change spec.cronJob.spec.schedule."
+        return PrimerAdvice(f"It cannot be primed: {error}. Change spec.cronJob.spec.schedule.")
     if len(primed) == 1:
-        return f"Set spec.primerSchedule to {primed[0]!r}."
+        return PrimerAdvice(expression=primed[0])
     written = humanize.join([repr(cron) for cron in primed], len(primed))
-    return (
+    return PrimerAdvice(
         f"Its warm-ups need {len(primed)} expressions: {written}. spec.primerSchedule takes one: split it into "
         f"{len(primed)} PreScaledCronJobs."
     )

@@ -11,7 +11,7 @@ from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.primer import prescaler_verdict, primer_advice
-from foretop_core.rules.sentences import Text, sentence
+from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 
@@ -100,6 +100,25 @@ def _finding(
         prescaled.created if job is None else job.created,
         what,
         evidence,
-        f"{primer_advice(text, minutes)} See `foretop primer '{text}' --warmup {minutes}`.",
+        sentence(_remedy(prescaled), f" See `foretop primer '{text}' --warmup {minutes}`."),
         (snapshot.ref(job),) if job else (),
     )
+
+
+def _remedy(prescaled: PreScaledCronJob) -> Text:
+    """Leads to the key that sets the expression; where the prescaler has the right one, it alone is to be looked at."""
+    text, minutes, own = (
+        prescaled.spec.cron_job.spec.schedule,
+        prescaled.spec.warm_up_time_mins,
+        prescaled.spec.primer_schedule,
+    )
+    advice = primer_advice(text, minutes)
+    if not advice.expression:
+        return advice.words
+    verdict = prescaler_verdict(text, minutes, Dialect.ROBFIG)
+    if own == advice.expression or (
+        not own and verdict.supported and not (verdict.missed_in_8_years or verdict.extra_in_8_years)
+    ):
+        return "Look whether the prescaler is running: it has the right expression."
+    command = f"foretop prescaled prime {prescaled.namespace}/{prescaled.name}"
+    return sentence(f"Set spec.primerSchedule to {advice.expression!r}", Key("set-warm-up", command), ".")
