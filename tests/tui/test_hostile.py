@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 
 import pytest
+from msgspec.structs import replace
 from textual.scrollbar import ScrollBar
 
+from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.models import Backup, BackupStorageLocation, NonAdminBackup, Schedule, from_builtins
 from foretop_core.models.kinds import NAB
 from foretop_core.models.wire import Resource
 from foretop_core.pages import TABS
+from foretop_core.rules.triage.finding import Acknowledgement
+from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph
 from foretop_core.tables.text.terminal_text import width
+from tests.objects import NOW
 from tests.tui.fake_source import FilledSource, backup_dict, meta, troubled
 from tests.tui.pilot import LARGE, SMALL, screen
 
@@ -110,6 +115,50 @@ async def test_without_colour_every_state_is_still_told(monkeypatch: pytest.Monk
             if segment.style
         ]
         assert not any(color is not None and not color.is_default for color in painted)
+
+
+_OWN = [sign.value for sign in StatusGlyph if sign is not StatusGlyph.UNSET] + [RESTORE_GLYPH, "│", "█"]
+"""Signs by which foretop tells something."""
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_no_sign_of_foretop_in_the_text_of_an_object_reaches_the_screen(size: tuple[int, int]) -> None:
+    """Every sign of an object has a mark behind it, so that it is told from foretop's own."""
+    forged = "".join(f"{sign}@" for sign in _OWN)
+    condition = {"type": forged, "status": forged, "reason": forged, "message": forged}
+    status = {"phase": forged, "message": forged, "validationErrors": [forged], "conditions": [condition]}
+    location = {"metadata": meta("main"), "spec": {"provider": forged}, "status": status}
+    source = FilledSource(
+        [
+            from_builtins(Schedule, {"metadata": meta("hourly"), "spec": {"schedule": forged}, "status": status}),
+            from_builtins(Backup, backup_dict("one", forged, "2026-11-15T01:00:03Z", failureReason=forged)),
+            from_builtins(BackupStorageLocation, location),
+            from_builtins(NonAdminBackup, {"metadata": meta("orders", "team-a"), "status": status}),
+        ]
+    )
+    async with screen(source, size) as shown:
+        spelt = set()
+        for place in _PLACES:
+            for key in (place, "enter", "y"):
+                await shown.press(key)
+                assert not [f"{sign}@" for sign in _OWN if f"{sign}@" in shown.text], shown.text
+                spelt |= {shown.page} if "\\u2713@" in shown.text else set()
+        assert {"detail", "schedules", "backups"} <= spelt
+
+
+async def test_what_somebody_gives_as_a_reason_stays_text_in_the_row_of_a_known_finding() -> None:
+    source = FilledSource([from_builtins(Schedule, {"metadata": meta("late"), "spec": {"schedule": "0 * * * *"}})])
+    async with screen(source, LARGE) as shown:
+        (found, *_) = shown.app.main_screen.state.findings
+        entry = Acknowledgement(
+            finding=found.id, by="eve\x1b[2J", at=NOW, severity=found.severity, statement="", reason="✓ fine\u202e"
+        )
+        render = shown.app.main_screen.state.render_context_of(found)
+        model = FindingsTableModel(shown.app.main_screen.state)
+        told = " ".join(cell.text for cell in model.cells(replace(found, acknowledged=entry), render))
+        assert "acknowledged by eve\\x1b[2J" in told
+        assert _is_harmless(told)
+        assert "✓" not in told
 
 
 async def test_what_a_tenant_writes_does_not_look_like_a_word_of_foretop() -> None:

@@ -39,6 +39,25 @@ class _LogApp(App[None]):
         yield LogLines(ascii=False)
 
 
+async def test_no_sign_of_foretop_in_a_line_of_a_log_looks_like_its_own() -> None:
+    """The sign of a line's level stands before it; what a program writes is spelt out, and as many rows as that."""
+    forged = 'level=info msg="✓ all is well │ ● 10 of 10" ' + "▲" * 40
+    app = _LogApp()
+    async with app.run_test(size=(80, 12)):
+        lines = app.query_one(LogLines)
+        log = await RunLog((forged, "level=error msg=no")).with_levels()
+        lines.show(log.lines, log.levels)
+        for wraps in (False, True):
+            lines.wraps = not wraps
+            lines.toggle_wrap()
+            shown = [lines.render_line(row).text for row in range(12)]
+            text = "".join(line[2:].rstrip() for line in shown[: lines.rows - 1])
+            assert text.startswith('level=info msg="\\u2713 all is well \\u2502 \\u25cf 10 of 10"'[:70])
+            assert not set("✓│●▲") & set("".join(line[1:] for line in shown))
+            assert shown[lines.rows - 1].startswith("✗ level=error")
+            assert wraps == (lines.rows > 2)
+
+
 async def test_a_hundred_thousand_lines_are_neither_measured_one_by_one_nor_judged_on_the_screen(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -40,7 +40,7 @@ from foretop.terminal.textual_internals import (
 from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptions
 from foretop_core.errors import ForetopError, let_through
 from foretop_core.pages import PAGES
-from foretop_core.tables.text.terminal_text import clean
+from foretop_core.tables.text.terminal_text import unsigned
 
 if TYPE_CHECKING:
     from foretop.dialogs.too_small_screen import TooSmallScreen
@@ -361,7 +361,7 @@ class Dashboard(SerialKeyApp):
         A window that is open shows it inside, or covers it.
         """
         now = self.main_screen.state.clock() if self.main_screen.state else datetime.now(UTC)
-        text = " ".join(clean(line) for line in message.splitlines())
+        text = " ".join(unsigned(line) for line in message.splitlines())
         self.told.append((f"{now:%H:%M:%S}Z", text))
         # With the first message: the first paint shows none.
         from foretop.dialogs.base_modal import BaseModal
@@ -372,7 +372,7 @@ class Dashboard(SerialKeyApp):
         # In order with the toasts that were asked for before: those are shown when their turn comes, not at once.
         self.call_later(self.clear_notifications)
         shown = tab_bar_text.notice(text, self.size.width, self.main_screen.hint_cells, key_name("messages"))
-        super().notify(shown, title=clean(title), severity=severity, timeout=timeout, markup=False)
+        super().notify(shown, title=unsigned(title), severity=severity, timeout=timeout, markup=False)
 
     def clear_notifications(self) -> None:
         """Takes what holds a toast away with it; Textual would keep one for every message."""

@@ -128,10 +128,10 @@ def warn_of_mistakes(mistakes: Sequence[str]) -> None:
     """Prints the mistakes in the configuration, one line each; the command goes on with the rest of it."""
     if not mistakes:
         return
-    from foretop_core.tables.text.terminal_text import clean
+    from foretop_core.tables.text.terminal_text import unsigned
 
     for mistake in mistakes:
-        click.echo(f"foretop: {clean(mistake)}", err=True)
+        click.echo(f"foretop: {unsigned(mistake)}", err=True)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -204,9 +204,9 @@ def _parameter_text(problem: click.BadParameter, param: click.Parameter, context
 
 
 def _refuse(line: str) -> int:
-    from foretop_core.tables.text.terminal_text import clean
+    from foretop_core.tables.text.terminal_text import unsigned
 
-    click.echo(f"foretop: {clean(' '.join(line.split()))}", err=True)
+    click.echo(f"foretop: {unsigned(' '.join(line.split()))}", err=True)
     return 2
 
 

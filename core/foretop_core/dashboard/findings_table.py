@@ -19,7 +19,7 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.engine.view import Cell
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.visibility_findings import is_visibility_finding
-from foretop_core.tables.text.terminal_text import clean
+from foretop_core.tables.text.terminal_text import unsigned
 
 _UUID = re.compile(r"-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{6}([0-9a-f]{6})$")
 _SUBJECT, _WHAT = ([column.name for column in findings.COLUMNS].index(name) for name in ("subject", "what"))
@@ -118,7 +118,7 @@ class FindingsTableModel(TableModel):
         cells[_SUBJECT] = Cell(f"└ {shown}" if self._stands_under_its_cause(entry) else shown)
         if entry.acknowledged is not None:
             note = render.text(acknowledgement_text(entry.acknowledged))
-            cells[_WHAT] = Cell(f"acknowledged {note} ({cells[_WHAT].text})", Tone.DIM)
+            cells[_WHAT] = Cell(f"acknowledged {unsigned(note)} ({cells[_WHAT].text})", Tone.DIM)
         return cells
 
     def plain_cells(self, entry: Finding, render: RenderContext) -> list[Cell]:
@@ -163,8 +163,8 @@ class OverriddenFields:
 
 def _subject_shown(found: Finding, render: RenderContext) -> str:
     """Without what tells nothing: the namespace of the only Velero, and of a UUID all but its end."""
-    text = _UUID.sub(r"-…\1", clean(findings.subject_text(found)))
+    text = _UUID.sub(r"-…\1", unsigned(findings.subject_text(found)))
     places = render.snapshot.velero_namespaces
     if len(places) != 1 or found.subject.namespace != places[0] or not found.subject.name:
         return text
-    return text.replace(f"{clean(places[0])}/", "", 1)
+    return text.replace(f"{unsigned(places[0])}/", "", 1)

@@ -27,7 +27,7 @@ from foretop_core.rules.triage import Finding, Thresholds
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.tables.engine.status_glyphs import severity_mark
 from foretop_core.tables.resources.findings import subject_and_what
-from foretop_core.tables.text.terminal_text import clean
+from foretop_core.tables.text.terminal_text import unsigned
 from foretop_core.tables.timeline.lanes import next_runs, runs_within, timeline_item
 
 AHEAD = timedelta(hours=12)
@@ -67,6 +67,8 @@ class _Section(msgspec.Struct, frozen=True):
     lines: tuple[tuple[str, ...], ...]
     """Each with what stands below it."""
     none: str
+    signed: bool = False
+    """Each line begins with a sign of foretop's own; no other is let through."""
 
 
 def handover_text(handover: Handover, zone: tzinfo, *, markdown: bool = False) -> str:
@@ -91,9 +93,9 @@ def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
     words = _Told(times, zone, handover.limits)
     wrong = [finding for finding in handover.findings if finding.severity is not Severity.NOTE]
     notes = [finding for finding in handover.findings if finding.severity is Severity.NOTE]
-    yield _counted("Wrong now", [words.finding(finding) for finding in wrong], "Nothing.")
+    yield _counted("Wrong now", [words.finding(finding) for finding in wrong], "Nothing.", signed=bool(wrong))
     if notes:
-        yield _counted("Notes", [words.finding(finding) for finding in notes], "")
+        yield _counted("Notes", [words.finding(finding) for finding in notes], "", signed=True)
     yield _counted("Known", [words.known(finding) for finding in handover.acknowledged], "Nothing is acknowledged.")
     if handover.unseen:
         yield _counted("Not visible", [(words.gap(gap),) for gap in handover.unseen], "")
@@ -114,8 +116,8 @@ def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
     yield _Section(f"Written by foretop in the last {hours} hours", tuple(recent), none)
 
 
-def _counted(title: str, lines: Sequence[tuple[str, ...]], none: str) -> _Section:
-    return _Section(f"{title} ({len(lines)})" if lines else title, tuple(lines), none)
+def _counted(title: str, lines: Sequence[tuple[str, ...]], none: str, *, signed: bool = False) -> _Section:
+    return _Section(f"{title} ({len(lines)})" if lines else title, tuple(lines), none, signed)
 
 
 class _Told:
@@ -218,14 +220,15 @@ class _Told:
 
 
 def _plain(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[str]:
-    yield clean(title)
+    yield unsigned(title)
     yield as_of
     for section in sections:
         yield ""
-        yield clean(section.title)
+        yield unsigned(section.title)
         for head, *below in section.lines or ((section.none,),):
-            yield clean(f"  {head}")
-            yield from (clean(f"      {line}") for line in below)
+            sign, words = _parted(section, head)
+            yield f"  {sign}{unsigned(words)}"
+            yield from (f"      {unsigned(line)}" for line in below)
 
 
 def _markdown(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[str]:
@@ -237,13 +240,20 @@ def _markdown(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[
         yield f"## {_escaped(section.title)}"
         yield ""
         for head, *below in section.lines or ((section.none,),):
-            yield f"- {_escaped(head)}"
+            sign, words = _parted(section, head)
+            yield f"- {sign}{_escaped(words)}"
             yield from (f"  - {_escaped(line)}" for line in below)
+
+
+def _parted(section: _Section, line: str) -> tuple[str, str]:
+    """The sign that a line begins with, and its words."""
+    sign, blank, words = line.partition(" ") if section.signed else ("", "", line)
+    return f"{sign}{blank}", words
 
 
 def _escaped(text: str) -> str:
     """Names come from the cluster: none of them makes markup."""
-    return _MARKUP.sub(r"\\\1", clean(text))
+    return _MARKUP.sub(r"\\\1", unsigned(text))
 
 
 async def handover_of(state: DashboardState, environ: Mapping[str, str]) -> Handover:

@@ -10,6 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.actions.plans import Plan, PlanStep
+from foretop_core.foreign_text import without_signs
 from foretop_core.models import Backup
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
@@ -390,13 +391,13 @@ def paused_sentence(facts: ScheduleFacts) -> tuple[Piece, ...]:
     if pause is None:
         return ()
     length = f" for {humanize.duration(facts.now - pause.since)}" if pause.since is not None else ""
-    why = f" ({pause.why})" if pause.why else ""
+    why = f" ({without_signs(pause.why)})" if pause.why else ""
     until = f", meant until {humanize.minute(pause.until, facts.now)}" if pause.until is not None else ""
     effect = unpause_effect(facts, Choice.DO_NOT_SKIP)
     missed = effect.forecast.missed
     since = f" since {humanize.minute(effect.due_since, facts.now)}" if effect.due_since is not None else ""
     text = f"; {humanize.count(missed, 'run')} missed{since}." if missed else "; no run missed."
-    who = f" {pause.who}" if pause.who else ""
+    who = f" {without_signs(pause.who)}" if pause.who else ""
     return Piece("‖ ", Tone.PAUSED), Piece(f"Paused{length}{who}{why}{until}{text}")
 
 

@@ -22,7 +22,7 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.rows import Judged, ObjectRows, SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.engine.view import LONGEST_CELL, Cell, Column, Row, TableView, UnreadableRow, View
-from foretop_core.tables.text.terminal_text import clean
+from foretop_core.tables.text.terminal_text import clean, unsigned
 
 FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})
 _JUDGED_EVERY, _JUDGED_LONG_AGO = timedelta(seconds=1), timedelta(seconds=30)
@@ -61,11 +61,12 @@ def cells_of(columns: Iterable[Column[Any]], entry: Any, render: RenderContext) 
 
 
 def _cell(column: Column[Any], entry: Any, render: RenderContext) -> Cell:
-    text = clean(column.text(entry, render)[:LONGEST_CELL])
+    fit_for_terminal = clean if column.signed else unsigned
+    text = fit_for_terminal(column.text(entry, render)[:LONGEST_CELL])
     tone = Tone.PLAIN if column.tone is None else column.tone(entry, render)
     briefs = () if column.briefs is None else column.briefs(entry, render)
     drawing = None if column.drawing is None else column.drawing(entry, render)
-    shorter = tuple([clean(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()
+    shorter = tuple([fit_for_terminal(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()
     return Cell(text, tone, shorter, drawing)
 
 
@@ -215,13 +216,13 @@ class TableModel(ABC):
     def _spoiled(self, entry: UnreadableRow) -> list[Cell]:
         """Its name where names stand, and what is wrong in the first place after it."""
         ours = entry.problem.startswith(_OUR_FAULT)
-        problem = clean(entry.problem if ours else f"unreadable: {entry.problem}")
+        problem = unsigned(entry.problem if ours else f"unreadable: {entry.problem}")
         texts = {"namespace": entry.key.namespace, "name": entry.key.name}
-        cells = [Cell(clean(texts.get(column.name, "")), Tone.BAD) for column in self.view.columns]
+        cells = [Cell(unsigned(texts.get(column.name, "")), Tone.BAD) for column in self.view.columns]
         named = [index for index, cell in enumerate(cells) if cell.text]
         place = next((index for index in range(named[0], len(cells)) if not cells[index].text), None) if named else None
         if place is None:
-            cells[0] = Cell(f"{clean(entry.key.name)}: {problem}", Tone.BAD)
+            cells[0] = Cell(f"{unsigned(entry.key.name)}: {problem}", Tone.BAD)
         else:
             cells[place] = Cell(problem, Tone.BAD)
         return cells
@@ -229,8 +230,8 @@ class TableModel(ABC):
     def _head(self, key: ObjectRef, head: GroupHeader) -> GroupHeaderRow:
         context, namespace = head.group
         place = f"{self._short.get(context, context)}  {namespace}" if self.many else namespace
-        words = [Cell(f"{count:,} {clean(word)}", mark.tone) for (mark, word), count in head.standings]
-        return GroupHeaderRow(key, StatusGlyph.UNSET, (), clean(place), head.size, tuple(words), head.folded)
+        words = [Cell(f"{count:,} {unsigned(word)}", mark.tone) for (mark, word), count in head.standings]
+        return GroupHeaderRow(key, StatusGlyph.UNSET, (), unsigned(place), head.size, tuple(words), head.folded)
 
     def item(self, key: ObjectRef) -> Item:
         """The item that `-o json` prints of a row; an object that cannot be read or shown says so in its own."""
@@ -412,7 +413,7 @@ class StoreTableModel(TableModel):
             self.state.note_failure(f"a section of {self.view.name}", None, problem)
             words = ""
         parts = (self._short.get(context, context) if self.many else "", "" if self._is_one_server else namespace)
-        where = " ".join(clean(part) for part in parts if part)
+        where = " ".join(unsigned(part) for part in parts if part)
         return SectionRow(key, StatusGlyph.UNSET, (), f"{title} {where}" if where else title, words)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from foretop.commands.output import emit, say_to
+from foretop.commands.output import emit, say_signed, say_to
 from foretop_core.actions.plan_executor import Result
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.dashboard.plan_table import Lines, common_changes, plan_table
@@ -39,7 +39,7 @@ class ActionReporter:
         for warning in plan.warnings:
             self._say(f"  {warning}")
         for refusal in plan.refused:
-            self._say(f"  ✗ {refusal.target}: {refusal.why}")
+            self._say(f"{refusal.target}: {refusal.why}", sign="  ✗ ")
             self._items[refusal.target] = _refusal_item(refusal)
 
     def result(self, result: Result) -> None:
@@ -49,7 +49,7 @@ class ActionReporter:
             self._items[target]["again"] = _item(result.again, "planned", "")
         if self._form == "text":
             error = f": {result.error}" if result.error else ""
-            say_to(f"{_SIGNS[outcome]} {target} {outcome}{error}")
+            say_to(f"{target} {outcome}{error}", sign=f"{_SIGNS[outcome]} ")
 
     def news(self, step: PlanStep, sentence: str) -> None:
         """Adds what the watches have told since."""
@@ -62,7 +62,7 @@ class ActionReporter:
         """Adds that somebody else has undone it."""
         self._items[step.target]["undone"] = sentence
         if self._form == "text":
-            say_to(f"▲ {step.target}: {sentence}")
+            say_to(f"{step.target}: {sentence}", sign="▲ ")
 
     def close(self, planned: Iterable[PlanStep] = ()) -> None:
         for step in planned:
@@ -73,8 +73,8 @@ class ActionReporter:
     def _table(self, plan: Plan, lines: Lines) -> None:
         """A row for each, what is written to all of them once, and the command of each with what is its own."""
         table, common = plan_table(plan, lines), common_changes(plan.steps)
-        for line in (table.text, *table.lines(_TABLE_CELLS)):
-            self._say(f"  {line}")
+        for line in (table.text, *table.lines(_TABLE_CELLS)) if not self._silent else ():
+            say_signed(f"  {line}", err=self._form != "text")
         self._say(f"  Writes, to each of {len(plan.steps)}:")
         for change in common:
             self._say(f"    {change}")
@@ -83,7 +83,7 @@ class ActionReporter:
                 if change not in common:
                     self._say(f"    {step.target.name}: {change}")
             for warning in step.warnings:
-                self._say(f"    ▲ {step.target.name}: {warning}")
+                self._say(f"{step.target.name}: {warning}", sign="    ▲ ")
         for step in plan.steps:
             self._say(f"    {step.command}")
 
@@ -95,12 +95,12 @@ class ActionReporter:
         for change in step.changes:
             self._say(f"    {change}")
         for warning in step.warnings:
-            self._say(f"    ▲ {warning}")
+            self._say(warning, sign="    ▲ ")
         self._say(f"    {step.command}")
 
-    def _say(self, line: str) -> None:
+    def _say(self, line: str, *, sign: str = "") -> None:
         if not self._silent:
-            say_to(line, err=self._form != "text")
+            say_to(line, err=self._form != "text", sign=sign)
 
 
 def _item(step: PlanStep, result: str, error: str) -> dict[str, Any]:

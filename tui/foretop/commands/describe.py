@@ -16,7 +16,7 @@ from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import judged_state, running_session, wait_synced
 from foretop.commands.object_selection import select_one
-from foretop.commands.output import say, warn
+from foretop.commands.output import say_signed, warn
 from foretop.panes.detail_sections import describe, relatives
 from foretop.widgets.paragraphs import Paragraph, paragraph, wrap
 from foretop_core.actions.run_files import resources_of
@@ -140,4 +140,4 @@ def _print(paragraphs: Sequence[Paragraph]) -> None:
     """Folded to a terminal; a pipe gets each paragraph on one line."""
     cells = shutil.get_terminal_size().columns if sys.stdout.isatty() else _NO_END
     for line in wrap(paragraphs, cells):
-        say("".join(piece.text for piece in line).rstrip())
+        say_signed("".join(piece.text for piece in line).rstrip())

@@ -99,6 +99,6 @@ def _item(check: Check) -> dict[str, Any]:
 
 
 def _print(check: Check) -> None:
-    say(f"{_SIGNS[check.verdict]} {check.about}: {check.found}")
+    say(f"{check.about}: {check.found}", sign=f"{_SIGNS[check.verdict]} ")
     if check.remedy:
         say(f"    {check.remedy}")

@@ -16,7 +16,7 @@ from foretop.commands.connection import connection_options
 from foretop.commands.finding_sentences import FindingSentences, why_untold
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
-from foretop.commands.output import emit, say, table, warn, without_controls
+from foretop.commands.output import emit, say, say_signed, table, warn, without_controls
 from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.foreign_text import redacted_values
@@ -205,7 +205,7 @@ def _tell(changes: Iterable[RowChange], source: PrintedTable, form: str) -> None
     for change in changes:
         row = painted.get(change.key)
         cells = [cell.text for cell in row.cells] if row else [change.item["namespace"], change.item["name"]]
-        say("  ".join([change.type.ljust(8), *cells]))
+        say_signed("  ".join([change.type.ljust(8), *cells]))
 
 
 def _print(source: PrintedTable, chosen: PrintedRows, session: Session, plain: bool) -> None:
@@ -235,6 +235,6 @@ def _print_table(source: PrintedTable, rows: list[Row], chosen: PrintedRows, sev
     head = [*(["CONTEXT"] if several else []), *(source.titles[index][0] for index in shown)]
     lines = [[*([row.key.context] if several else []), *(row.cells[index].text for index in shown)] for row in rows]
     if lines:
-        table(head, lines, indent="", headers=chosen.headers)
+        table(head, lines, indent="", headers=chosen.headers, signed=frozenset(range(len(head))))
     else:
         say(source.empty)

@@ -14,7 +14,7 @@ import click
 from foretop.commands.connection import connection_options, without_option
 from foretop.commands.help_examples import example
 from foretop.commands.object_selection import select_one
-from foretop.commands.output import emit, output_option, say, say_to, warn
+from foretop.commands.output import emit, output_option, say, say_signed, say_to, warn
 from foretop.commands.write_command import DONE, REFUSED, CommandSession, confirm_name, confirm_option, in_session
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.planners.downloads import Run
@@ -102,10 +102,10 @@ async def _show_log(at: CommandSession, item: Run | NonAdmin, trust: TlsTrust, s
         say_to(f"{len(log.lines)} lines saved to {file}", err=True)
     elif search:
         for number, line in log.search(search):
-            say(f"{number}: {line}")
+            say_signed(f"{number}: {line}")
     else:
         for line in log.lines:
-            say(line)
+            say_signed(line)
     return 1 if log.partial else DONE
 
 

@@ -11,7 +11,7 @@ import click
 
 from foretop_core.errors import ForetopError
 from foretop_core.foreign_text import redacted_values
-from foretop_core.tables.text.terminal_text import UNSEEN, clean, pad, width
+from foretop_core.tables.text.terminal_text import UNSEEN, clean, pad, unsigned, width
 
 # Deferred imports: PyYAML is loaded for YAML output only.
 
@@ -61,23 +61,38 @@ def without_controls(text: str) -> str:
     return _ALL_CONTROLS.sub(_escaped, text)
 
 
-def say(line: str = "") -> None:
-    click.echo(clean(line))
+def say(line: str = "", *, sign: str = "") -> None:
+    """A line behind a sign of foretop's own, which there is no other of in it."""
+    say_to(line, sign=sign)
 
 
-def say_to(line: str, err: bool = False) -> None:
+def say_to(line: str, err: bool = False, *, sign: str = "") -> None:
     """A line for whoever reads this: on standard error where standard output is for a machine."""
+    click.echo(f"{sign}{unsigned(line)}", err=err)
+
+
+def say_signed(line: str, err: bool = False) -> None:
+    """A line with signs of foretop's own in it, made of parts without those of others; or one of others alone."""
     click.echo(clean(line), err=err)
 
 
 def warn(problems: Iterable[ForetopError]) -> None:
     for problem in problems:
-        click.echo(f"foretop: {clean(str(problem))}", err=True)
+        click.echo(f"foretop: {unsigned(str(problem))}", err=True)
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "  ", *, headers: bool = True) -> None:
-    """Columns as wide as what is in them; the last one is not padded."""
-    lines = [*([tuple(head)] if headers else []), *(tuple(clean(cell) for cell in row) for row in rows)]
+def table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    indent: str = "  ",
+    *,
+    headers: bool = True,
+    signed: frozenset[int] = frozenset(),
+) -> None:
+    """Columns as wide as what is in them; the last one is not padded. Those by number have signs of foretop's own."""
+    fit = [clean if column in signed else unsigned for column in range(len(head))]
+    cells = (tuple(to_fit(cell) for to_fit, cell in zip(fit, row, strict=True)) for row in rows)
+    lines = [*([tuple(head)] if headers else []), *cells]
     widths = [max(width(line[column]) for line in lines) for column in range(len(head))]
     for line in lines:
-        say(indent + "  ".join(pad(cell, cells) for cell, cells in zip(line, widths, strict=True)).rstrip())
+        say_signed(indent + "  ".join(pad(cell, cells) for cell, cells in zip(line, widths, strict=True)).rstrip())

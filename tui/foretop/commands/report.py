@@ -22,7 +22,7 @@ from foretop_core.config.thresholds_from_settings import configured_window, thre
 from foretop_core.cron import shown
 from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.errors import Unreadable
-from foretop_core.foreign_text import without_signs
+from foretop_core.foreign_text import redacted_values
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunState, queue_line, run_facts
@@ -205,7 +205,8 @@ def _table(
 ) -> None:
     """With several clusters each row names its own."""
     rows = [(*((item["context"],) if several else ()), *row(item, now)) for item in items]
-    table((*(("CONTEXT",) if several else ()), *head), rows)
+    names = (*(("CONTEXT",) if several else ()), *head)
+    table(names, rows, signed=frozenset(column for column, name in enumerate(names) if not name))
 
 
 def _server_line(item: dict[str, Any], now: datetime) -> str:
@@ -235,14 +236,14 @@ def _finding_lines(findings: list[dict[str, Any]], now: datetime, *, several: bo
         since = f", since {humanize.time(datetime.fromisoformat(item['since']), now)}" if item["since"] else ""
         sign = severity_mark(Severity(item["severity"])).value
         say()
-        say(f"{sign} {item['severity']}  {where}{item['subject']}: {item['what']}{since}")
+        say(f"{item['severity']}  {where}{item['subject']}: {item['what']}{since}", sign=f"{sign} ")
         say(f"    {item['evidence']}")
         if cause := by_id.get((item["context"], item["because"])):
             say(f"    Cause: {cause['subject']}: {cause['what']}")
         if item["hits"]:
             say(f"    Hits: {item['hits']}")
         if item["raw"]:
-            say(f"    Raw: {without_signs(item['raw'])}")
+            say(f"    Raw: {item['raw']}")
         if note := item["acknowledged"]:
             until = f"until {_when(note['until'], now)}" if note["until"] else "until it changes"
             say(f"    Known: acknowledged by {note['by']} {until}: {note['reason']}")
@@ -305,8 +306,11 @@ Sample = tuple[Mapping[str, str], float]
 
 
 def metrics_text(report: Mapping[str, Any]) -> str:
-    """All metrics of a report, each with its help and type; what is not known has no sample."""
-    return "".join(_lines(report))
+    """All metrics of a report without secrets, each with its help and type; what is not known has no sample.
+
+    What is alike without its secrets is counted together: no two samples may have the same labels.
+    """
+    return "".join(_lines(redacted_values(report)))
 
 
 def _lines(report: Mapping[str, Any]) -> Iterator[str]:

@@ -15,7 +15,6 @@ import msgspec
 from foretop.commands.live_session import dashboard_state
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.table_models import StoreTableModel
-from foretop_core.foreign_text import without_signs
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAMESPACE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding
@@ -25,7 +24,7 @@ from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.engine.view import Cell, Row, View
 from foretop_core.tables.resources import findings
 from foretop_core.tables.resources.nonadmin import NonAdminRow
-from foretop_core.tables.text.terminal_text import clean
+from foretop_core.tables.text.terminal_text import unsigned
 
 _EACH, _LONGEST = 0.1, 1.0
 """Changes are told at most ten times a second, findings looked for as often as something changed or a second passed."""
@@ -107,11 +106,11 @@ class ResourceRows(PrintedTable):
     def _plain(self, row: Row, entry: Any) -> Row:
         """A name that a script reads has no sign before it; why a tenant's object does not get on stands last."""
         cells = list(row.cells[self._model.many :])
-        name = clean(row.key.name)
+        name = unsigned(row.key.name)
         if self._name_at is not None and not sys.stdout.isatty() and cells[self._name_at].text.endswith(name):
             cells[self._name_at] = Cell(name)
         if self._with_reason:
-            cells.append(Cell(clean(without_signs(entry.reason)) if isinstance(entry, NonAdminRow) else ""))
+            cells.append(Cell(unsigned(entry.reason) if isinstance(entry, NonAdminRow) else ""))
         return replace(row, cells=tuple(cells))
 
 
@@ -145,7 +144,7 @@ class FindingRows(PrintedTable):
     def _row(self, key: ObjectRef, found: Finding) -> Row:
         render = self._state.render_context_of(found)
         note = found.acknowledged
-        reason = clean(render.text(acknowledgement_text(note))) if note is not None else ""
+        reason = unsigned(render.text(acknowledgement_text(note))) if note is not None else ""
         return Row(key, findings.FINDINGS.mark(found, render), (*self._model.plain_cells(found, render), Cell(reason)))
 
 

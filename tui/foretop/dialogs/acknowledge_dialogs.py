@@ -28,7 +28,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding
 from foretop_core.tables.resources.findings import subject_and_what, subject_text
-from foretop_core.tables.text.terminal_text import clean, cut_end
+from foretop_core.tables.text.terminal_text import cut_end, unsigned
 
 _LENGTHS = ("1h", SHIFT, CHANGE)
 _WORDS = ("an hour", "the end of the shift", "it changes")
@@ -54,7 +54,7 @@ class FindingsDialog(ActionDialog):
     def title_line(self) -> str:
         findings = self.findings
         what = subject_text(findings[0]) if len(findings) == 1 else humanize.count(len(findings), self.noun)
-        return cut_end(clean(self.headline.format(what)), self.cells)
+        return cut_end(unsigned(self.headline.format(what)), self.cells)
 
     @property
     def confirm_label(self) -> str:

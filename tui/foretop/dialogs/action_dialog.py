@@ -39,7 +39,7 @@ from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.undone import UndoneChange
 from foretop_core.tables.engine.drawings import Piece, line
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.terminal_text import clean, cut, width
+from foretop_core.tables.text.terminal_text import cut, unsigned, width
 
 REPLAN = 1.0
 NOT_DONE = "Nothing was changed"
@@ -164,7 +164,7 @@ class ActionDialog(DialogFrame):
     def named_label(self, label: str, name: str) -> str:
         """A label of the knob with a name in it, which loses its middle; without it where there is no room."""
         room = self._knob_room - width(label.format(""))
-        return label.format(cut(clean(name), room)) if room >= _SHORTEST_NAME else self.verb
+        return label.format(cut(unsigned(name), room)) if room >= _SHORTEST_NAME else self.verb
 
     @property
     def _knob_room(self) -> int:
@@ -449,7 +449,7 @@ class ActionDialog(DialogFrame):
             return super().show_notice(text)
         undone = [self.service.undone.get(report.result.step.target) for report in plan_run.told]
         said = [one.brief for one in undone if one is not None]
-        is_told = text == clean(plan_text.summary(plan_run.told, plan_run.problem))
+        is_told = text == unsigned(plan_text.summary(plan_run.told, plan_run.problem))
         return is_told or any(brief in text for brief in said) or super().show_notice(text)
 
     def _unwatched(self, plan_run: PlanRun) -> Iterator[Paragraph]:

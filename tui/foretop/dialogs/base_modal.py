@@ -23,7 +23,7 @@ from textual.widgets.option_list import Option
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.option_list import PlainOptionList
 from foretop.widgets.styles import FAINT
-from foretop_core.tables.text.terminal_text import clean, width
+from foretop_core.tables.text.terminal_text import unsigned, width
 
 Answer = TypeVar("Answer")
 _WINDOWS = ((160, 120), (120, 100), (0, 78))
@@ -128,12 +128,12 @@ class ChoicePicker(BaseModal[int]):
     ) -> None:
         super().__init__(ascii)
         self._title = title
-        self._labels = [[clean(line) for line in label.splitlines() or [""]] for label in labels]
+        self._labels = [[unsigned(line) for line in label.splitlines() or [""]] for label in labels]
         self._others = others
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="window"):
-            yield Label(Text(clean(self._title), style="bold"))
+            yield Label(Text(unsigned(self._title), style="bold"))
             listed = PlainOptionList(*(Option(Text("\n".join(lines), no_wrap=True)) for lines in self._labels))
             listed.lines_each = max(map(len, self._labels), default=1)
             yield listed
@@ -142,7 +142,7 @@ class ChoicePicker(BaseModal[int]):
 
     def on_mount(self) -> None:
         """As wide as its longest choice, where the terminal is."""
-        longest = max(width(line) for line in (clean(self._title), *chain(*self._labels)))
+        longest = max(width(line) for line in (unsigned(self._title), *chain(*self._labels)))
         self.query_one(".window").styles.width = max(_LEAST_WIDTH, longest + _FRAME)
 
     @on(PlainOptionList.OptionSelected)

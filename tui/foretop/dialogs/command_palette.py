@@ -16,7 +16,7 @@ from foretop.dialogs.search_modal import SearchModal
 from foretop.widgets.option_list import PlainOptionList
 from foretop.widgets.prompt import Prompt
 from foretop_core.errors import nearest
-from foretop_core.tables.text.terminal_text import clean, cut_end, width
+from foretop_core.tables.text.terminal_text import cut_end, unsigned, width
 
 _EDGES = 8
 """Cells of the window beside a line: border, padding and scroll bar."""
@@ -145,7 +145,7 @@ def _beginning(entries: Sequence[PaletteEntry], wanted: str) -> list[PaletteEntr
 def _line(entry: PaletteEntry, cells: int) -> Text:
     """Name, key and what it is, each in its column; what is long goes on below."""
     key = entry.shown or ("" if entry.works else "not here")
-    folded = textwrap.wrap(clean(entry.title), max(20, cells - _NAME - _SHOWN)) or [""]
+    folded = textwrap.wrap(unsigned(entry.title), max(20, cells - _NAME - _SHOWN)) or [""]
     line = Text(no_wrap=True)
     line.append(f"{_names(entry):<{_NAME}}", style="bold")
     line.append(f"{cut_end(key, _SHOWN - 1):<{_SHOWN}}", style="dim")

@@ -40,7 +40,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import differences
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.terminal_text import clean
+from foretop_core.tables.text.terminal_text import unsigned
 
 _POLICIES = ("stay unchanged", "are overwritten")
 _VOLUMES = ("Velero's default", "restored", "not restored")
@@ -80,10 +80,10 @@ class RestoreDialog(ActionDialog):
             return ""
         space, names = self.targets.namespace, self._backup.spec.included_namespaces
         offered = offered_mapping(self.service.snapshot(self.keys[0].context), (space,) if space else names)
-        return clean(offered.get(space) or ", ".join(f"{old}:{new}" for old, new in offered.items()))
+        return unsigned(offered.get(space) or ", ".join(f"{old}:{new}" for old, new in offered.items()))
 
     def fields(self) -> Iterable[Widget]:
-        offered, space = self._offered(), clean(self.targets.namespace)
+        offered, space = self._offered(), unsigned(self.targets.namespace)
         into = hint(f"{space} itself", beside(space)) if space else hint("where they were", "from:to, from:to")
         mapping = Prompt(placeholder=into, id="mapping")
         mapping.value, mapping.cursor_position = offered, len(offered)

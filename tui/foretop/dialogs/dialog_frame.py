@@ -38,7 +38,7 @@ from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, DIM, PLAIN, style_of
 from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.tables.engine.status_glyphs import Tone
-from foretop_core.tables.text.terminal_text import clean, cut_end, width
+from foretop_core.tables.text.terminal_text import cut_end, unsigned, width
 
 WIDE, HUGE, LOW, HIGH = 120, 160, 20, 36
 """The classes of sizes of the pages, which stand above the dialogs: columns, and lines."""
@@ -234,7 +234,7 @@ class DialogFrame(BaseModal[None]):
         """Shows it, each part in its place; only the table scrolls where there is room for the rest."""
         self._text = text
         if self.wanted:
-            wanted = clean(f"Type {self.wanted} to confirm{self.wanted_is}.")
+            wanted = unsigned(f"Type {self.wanted} to confirm{self.wanted_is}.")
             self._label("#wanted", Text(wanted, no_wrap=True))
         screen, inner = self.app.size, self._inner
         is_low, has_table = screen.height < LOW, bool(text.table.rows)

@@ -23,7 +23,7 @@ from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, HEAD, PLAIN, RAISED, style_of, to_ascii
 from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.terminal_text import clean, cut_end, width
+from foretop_core.tables.text.terminal_text import cut_end, unsigned, width
 
 LABEL_CELLS = 17
 NO_TABLE = PlanTable((), (), ())
@@ -103,7 +103,7 @@ class OptionCycler(Widget, can_focus=True):
     def render(self) -> Text:
         left, right = ("<", ">") if self._ascii else ("‹", "›")
         style = CURSOR if self.has_focus else PLAIN
-        value = cut_end(to_ascii(clean(self.value), self._ascii), max(4, self.size.width - 4))
+        value = cut_end(to_ascii(unsigned(self.value), self._ascii), max(4, self.size.width - 4))
         return Text(f"{left} {value} {right}", style=style, no_wrap=True)
 
     def action_turn(self, by: int) -> None:
@@ -137,7 +137,7 @@ class DialogField(Horizontal):
         self.value = value
 
     def compose(self) -> ComposeResult:
-        label = Label(Text(clean(self._label), no_wrap=True), classes="label")
+        label = Label(Text(unsigned(self._label), no_wrap=True), classes="label")
         label.styles.width = self._cells
         yield label
         if isinstance(self.value, Prompt):

@@ -30,7 +30,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.terminal_text import clean, cut, width
+from foretop_core.tables.text.terminal_text import cut, unsigned, width
 
 _DONE_WORDS = {"patch": "patched", "create": "made", "delete": "deleted"}
 _COPY = "c copy command"
@@ -64,17 +64,17 @@ class StepReport(msgspec.Struct, frozen=True):
 
 def title(headline: str, name: str, cells: int) -> str:
     """The title of a dialog; a name that is too long loses its middle: the time at its end tells it apart."""
-    return headline.format(cut(clean(name), max(_SHORTEST_NAME, cells - width(headline.format("")))))
+    return headline.format(cut(unsigned(name), max(_SHORTEST_NAME, cells - width(headline.format("")))))
 
 
 def place(keys: Sequence[ObjectRef], cells: int) -> str:
     """The cluster and the namespace; a context that is too long loses its middle."""
     contexts = tuple(dict.fromkeys(key.context for key in keys))
     spaces = tuple(dict.fromkeys(key.namespace for key in keys))
-    where = clean(f", {spaces[0]}" if len(spaces) == 1 else f", {len(spaces)} namespaces")
+    where = unsigned(f", {spaces[0]}" if len(spaces) == 1 else f", {len(spaces)} namespaces")
     if spaces == ("",):
         where = ""  # It is a namespace itself.
-    return cut(clean(humanize.join(contexts, 2)), max(_SHORTEST_NAME, cells - width(where))) + where
+    return cut(unsigned(humanize.join(contexts, 2)), max(_SHORTEST_NAME, cells - width(where))) + where
 
 
 def warnings(plan: Plan, targets: ActionTargets) -> list[Paragraph]:
@@ -238,7 +238,7 @@ def outcome_table(told: Sequence[StepReport], cells: int) -> PlanTable:
         return NO_TABLE
     ordered = sorted(told, key=lambda one: _WORST_FIRST.index(_mark(one)))
     reasons = {_result(one) for one in told if one.result.outcome is not Outcome.DONE}
-    size = min(40, max(24, *(width(clean(one.result.step.target.name)) for one in ordered)))
+    size = min(40, max(24, *(width(unsigned(one.result.step.target.name)) for one in ordered)))
     rows: list[tuple[Piece, ...]] = []
     for one in ordered:
         result = one.result.outcome.value if {_result(one)} == reasons else _result(one)

@@ -16,7 +16,7 @@ from textual.widgets.option_list import Option
 from foretop.dialogs.base_modal import BaseModal
 from foretop.widgets.option_list import PlainOptionList
 from foretop.widgets.prompt import Prompt
-from foretop_core.tables.text.terminal_text import clean
+from foretop_core.tables.text.terminal_text import unsigned
 
 T = TypeVar("T")
 
@@ -65,12 +65,12 @@ class SearchPicker(SearchModal[int]):
     def __init__(self, title: str, labels: Sequence[str], ascii: bool) -> None:
         super().__init__(ascii)
         self._title = title
-        self._labels = [clean(label) for label in labels]
+        self._labels = [unsigned(label) for label in labels]
         self._found: list[int] = []
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="window -tall"):
-            yield Label(Text(clean(self._title), style="bold"))
+            yield Label(Text(unsigned(self._title), style="bold"))
             with Horizontal(classes="prompt"):
                 yield Label("/", markup=False)
                 yield Prompt(placeholder="type to narrow", id="wanted")

@@ -14,13 +14,12 @@ from textual.containers import Vertical
 from foretop.dialogs.base_modal import ChoicePicker, TextModal
 from foretop.terminal.clipboard import copy
 from foretop.widgets.line_widgets import TextPane
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import JournalEntry
 from foretop_core.rules import humanize
 from foretop_core.tables.text.explanations import EXPLANATIONS, Explanation
-from foretop_core.tables.text.terminal_text import clean
 
 _TITLE = "Topics"
 _MOST_WRITES = 20
@@ -147,7 +146,7 @@ def _sent(entries: Sequence[JournalEntry], now: datetime) -> Paragraph:
 
 
 def _line(at: str, text: str) -> Paragraph:
-    return Paragraph((Span(f"{at}  ", DIM), Span(clean(text))), indent=11)
+    return Paragraph((Span(f"{at}  ", DIM), span(text)), indent=11)
 
 
 def _alike(entry: JournalEntry) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding, Severity, ungathered
 from foretop_core.tables.resources.findings import subject_and_what
-from foretop_core.tables.text.terminal_text import clean, cut_end
+from foretop_core.tables.text.terminal_text import cut_end, unsigned
 
 BELL = "\a"
 KEEP_TITLE, GIVE_TITLE_BACK = "\x1b[22;2t", "\x1b[23;2t"
@@ -104,5 +104,5 @@ def window_title(text: str) -> str:
 
 def _payload(text: str) -> str:
     """A semicolon separates the parts of such a sequence, and a leading number would be a command of OSC 9."""
-    line = cut_end(clean(text), _LONGEST).replace(";", ",")
+    line = cut_end(unsigned(text), _LONGEST).replace(";", ",")
     return f" {line}" if line[:1].isdigit() else line

@@ -35,7 +35,7 @@ from foretop_core.rules.night.ranges import SURE
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
-from foretop_core.tables.text.terminal_text import clean, width
+from foretop_core.tables.text.terminal_text import unsigned, width
 from foretop_core.tables.timeline.lanes import (
     NO_OBSTACLES,
     LaneObstacles,
@@ -209,7 +209,7 @@ class CalendarPage(FilterablePage):
         is_week = self.lanes.zoom is Zoom.WEEK
         title = f"the {'week' if is_week else 'night'} in words{self._of_cluster(key)}"
         pane.display = size is SizeClass.NARROW or not is_week
-        pane.border_title, night.border_title = clean(self.timeline.called(key)), title.capitalize()
+        pane.border_title, night.border_title = unsigned(self.timeline.called(key)), title.capitalize()
         if size is SizeClass.NARROW:
             room = self.size.width - 2
             own = () if is_week else (phrases(self._lane_line(item, state), room), *lane)

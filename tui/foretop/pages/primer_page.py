@@ -32,7 +32,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.terminal_text import clean, cut_end, pad, width
+from foretop_core.tables.text.terminal_text import cut_end, pad, unsigned, width
 from foretop_core.tables.text.times import short, until
 from foretop_core.tables.timeline.primer_preview import (
     MOST_PAIRS,
@@ -152,7 +152,7 @@ class PrimerPage(Page, can_focus=True):
         self._dialect = Dialect.ROBFIG
         if isinstance(resource, Schedule):
             self._dialect = self.state.render_context(key.context).snapshot.readings(resource)[-1].dialect
-        text, minutes = clean(found[0]), found[1]
+        text, minutes = unsigned(found[0]), found[1]
         self._expression.value = text
         if minutes is not None:
             self._minutes.value = str(minutes)
@@ -184,13 +184,13 @@ class PrimerPage(Page, can_focus=True):
             return ()
         before = " " * (self._indent + 1)
         if shown.problem and shown.problem_at is not None:
-            index = width(clean(self._expression.value[: shown.problem_at]))
+            index = width(unsigned(self._expression.value[: shown.problem_at]))
             return (Span(f"{before}{' ' * index}^ here", style_of(Tone.BAD)),)
-        zone = f"zone {'UTC' if shown.zone in (None, UTC) else clean(str(shown.zone))}" if shown.meaning else ""
+        zone = f"zone {'UTC' if shown.zone in (None, UTC) else unsigned(str(shown.zone))}" if shown.meaning else ""
         if shown.problem_in_minutes:
             zone = "check the minutes"
         room = max(8, self.size.width - len(before) - width(zone) - 3)
-        meaning = pad(cut_end(clean(shown.meaning), room), room)
+        meaning = pad(cut_end(unsigned(shown.meaning), room), room)
         return (Span(f"{before}{meaning}  "), Span(zone, style_of(Tone.BAD) if shown.problem_in_minutes else DIM))
 
     def hint(self) -> str:
@@ -198,7 +198,7 @@ class PrimerPage(Page, can_focus=True):
             return "editing: enter/esc close the field, tab next field"
         if self._taken is not None and self._taken[1] == self._expression.value:
             key = self._taken[0]
-            return f"taken from {key.kind} {clean(key.namespace)}/{clean(key.name)}"
+            return f"taken from {key.kind} {unsigned(key.namespace)}/{unsigned(key.name)}"
         return ""
 
     @property
@@ -280,7 +280,7 @@ class PrimerPage(Page, can_focus=True):
     def _where(self, key: ObjectRef) -> str:
         place = f"{key.namespace}/{key.name}"
         context = f" {key.context}" if self.state is not None and len(self.state.contexts) > 1 else ""
-        return f"{key.kind:<16} {clean(place)}{context}"
+        return f"{key.kind:<16} {unsigned(place)}{context}"
 
     def action_scroll_by(self, by: int) -> None:
         self.query_one("#pane", TextPane).scroll_lines(by)

@@ -18,7 +18,7 @@ from foretop_core.rules.primer import PrimerError, warmups
 from foretop_core.rules.primer.prescaler_emulation import is_always_warm
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
-from foretop_core.tables.text.terminal_text import clean, cut_end, width
+from foretop_core.tables.text.terminal_text import cut_end, unsigned, width
 from foretop_core.tables.timeline.lanes import TimelineItem, next_runs, warmer
 from foretop_core.tables.timeline.night_lanes import TONIGHT, is_shared
 from foretop_core.tables.timeline.night_words import LaneWords, Phrase, WordLine, most_telling
@@ -32,7 +32,7 @@ def phrases(line: WordLine, room: int | None = None) -> Paragraph:
     """A line of the night's words; cut at its end where it has only so much room."""
     pieces, left = [], None if room is None else room - LABEL
     for phrase in line.phrases:
-        text = clean(phrase.text)
+        text = unsigned(phrase.text)
         if left is not None:
             text = cut_end(text, max(0, left))
             left -= width(text)

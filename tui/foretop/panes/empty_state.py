@@ -21,7 +21,7 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.resources.queue import ended_lately
 from foretop_core.tables.resources.runs import took
-from foretop_core.tables.text.terminal_text import clean, cut, pad
+from foretop_core.tables.text.terminal_text import cut, pad, unsigned
 
 _VELERO = (SCHEDULE, BACKUP, STORAGE)
 _BAR, _MOST_LINES, _NAME = 12, 8, 40
@@ -83,7 +83,7 @@ def _ended_lately(state: DashboardState, context: str) -> list[Line]:
     lines: list[Line] = [(), (Span(f"{_where(state, context)}{title}", DIM),)]
     for run in runs[:_MOST_LINES]:
         mark, at = run_mark(run.phase), render.time_of_day(run.status.completion_timestamp, run)
-        text = f"{pad(cut(clean(run.name), _NAME), _NAME)}  {took(run, render.now):>6}  {at:>9}"
+        text = f"{pad(cut(unsigned(run.name), _NAME), _NAME)}  {took(run, render.now):>6}  {at:>9}"
         lines.append((Span(f"{mark.value} ", style_of(mark.tone)), span(text)))
     rest = len(render.ended_lately) - _MOST_LINES
     return [*lines, (span(f"  {rest} more: :backups", Tone.DIM),)] if rest > 0 else lines

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from foretop_core.own_files import create_file
 from foretop_core.rules.own_failures import problem_text
-from foretop_core.tables.text.terminal_text import clean
+from foretop_core.tables.text.terminal_text import unsigned
 
 _PACKAGES = ("foretop", "textual", "rich", "msgspec", "aiohttp")
 
@@ -39,11 +39,11 @@ def crash_lines(problem: BaseException, environ: Mapping[str, str]) -> str:
     """The lines that a person reads at the end, with the path of the report."""
     path = write_crash_report(problem, environ)
     where = f"Report: {path}" if path else "The report could not be written."
-    return f"foretop: stopped by a fault of its own: {clean(problem_text(problem))}\n{where}"
+    return f"foretop: stopped by a fault of its own: {unsigned(problem_text(problem))}\n{where}"
 
 
 def _report(problem: BaseException) -> list[str]:
-    lines = [clean(problem_text(problem)), "", f"Python {platform.python_version()} on {sys.platform}"]
+    lines = [unsigned(problem_text(problem)), "", f"Python {platform.python_version()} on {sys.platform}"]
     lines += [f"{name} {_version(name)}" for name in _PACKAGES]
     return [*lines, "", *traceback_lines(problem)]
 
@@ -53,7 +53,7 @@ def traceback_lines(problem: BaseException) -> list[str]:
     lines: list[str] = []
     seen: BaseException | None = problem
     while seen is not None:
-        lines += [*([""] if lines else []), clean(problem_text(seen))]
+        lines += [*([""] if lines else []), unsigned(problem_text(seen))]
         frames = traceback.extract_tb(seen.__traceback__)
         lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
         seen = seen.__cause__ or seen.__context__

@@ -19,7 +19,7 @@ from foretop.widgets.paragraphs import Line, Span
 from foretop.widgets.styles import CURSOR, PLAIN, style_of
 from foretop_core.rules.log_levels import LogLevel
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.terminal_text import LONGEST, clean, fold, plain_rows
+from foretop_core.tables.text.terminal_text import LONGEST, fold, plain_rows, unsigned
 
 _SIDEWAYS = 20
 _MARGIN = 2
@@ -114,7 +114,7 @@ class LogLines(Widget, can_focus=True):
                 yield plain_rows(line, cells)
                 continue
             measured += min(len(line), LONGEST)
-            yield len(fold(clean(line), cells)) if measured <= _MOST_MEASURED else 1
+            yield len(fold(unsigned(line), cells)) if measured <= _MOST_MEASURED else 1
 
     def _find_matches(self) -> None:
         wanted = self._wanted
@@ -261,7 +261,7 @@ class LogLines(Widget, can_focus=True):
             return Strip.blank(self.size.width, PLAIN)
         level = _SIGNS.get(self._levels[line])
         style = style_of(level.tone if level is not None else Tone.PLAIN)
-        text = clean(self.lines[line])
+        text = unsigned(self.lines[line])
         whole = highlighted((Span(text, style),), self._wanted)
         sign = level.value if level is not None else " "
         if self.wraps:

@@ -27,7 +27,7 @@ from foretop_core.rules.night.window import Window
 from foretop_core.rules.severity import Severity
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
-from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
+from foretop_core.tables.text.terminal_text import cut, cut_end, pad, unsigned, width
 from foretop_core.tables.timeline.lanes import NO_OBSTACLES, LaneObstacles, TimelineItem
 from foretop_core.tables.timeline.night_chart import (
     MANY,
@@ -427,7 +427,7 @@ class Timeline(Widget, can_focus=True):
                 Span(said, style_of(glyph.tone) if glyph is StatusGlyph.PAUSED else tone),
             ]
         if item.problem:
-            told = pad(cut_end(clean(item.problem), axis.cells, self._ellipsis), axis.cells)
+            told = pad(cut_end(unsigned(item.problem), axis.cells, self._ellipsis), axis.cells)
             line = (*head, Span(told, style_of(Tone.BAD)))
         else:
             line = (*head, *self._spans(self._lane_cells(item, obstacles, axis)))
@@ -465,7 +465,7 @@ class Timeline(Widget, can_focus=True):
         if is_shared(key) and width(f"{prefix} {name}".strip()) > room:
             name = name.removeprefix("non-admin, ")
             prefix = cut(prefix, room - 1 - width(name), self._ellipsis)
-        return clean(f"{prefix} {name}" if prefix else name)
+        return unsigned(f"{prefix} {name}" if prefix else name)
 
     # The week
 

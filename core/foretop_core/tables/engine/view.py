@@ -97,6 +97,9 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     """A cell stays the same as long as its entry does."""
     bar: int = 0
     """Up to so many cells more are for a bar before its text, where there is room."""
+    signed: bool = False
+    """Its texts have signs of foretop's own, and come without those of others; in all columns else none is let
+    through."""
 
 
 def plain(
@@ -111,6 +114,7 @@ def plain(
     briefs: Callable[[Shown], tuple[str, ...]] | None = None,
     most: int = 0,
     lasts: bool = False,
+    signed: bool = False,
 ) -> Column[Shown]:
     """A column whose text does not depend on the time, and sorts as it reads; where it `lasts`, nor does its tone."""
     return Column(
@@ -125,6 +129,7 @@ def plain(
         cells=cells,
         most=most,
         lasts=lasts or tone is None,
+        signed=signed,
     )
 
 

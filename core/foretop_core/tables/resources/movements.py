@@ -149,7 +149,9 @@ _COLUMNS: tuple[Column[DataMovement], ...] = (
         _unfinished_first,
         _phase_tone,
     ),
-    Column("progress", "PROGRESS", _share, lambda one: one.status.progress.bytes_done, briefs=_share_briefs),
+    Column(
+        "progress", "PROGRESS", _share, lambda one: one.status.progress.bytes_done, briefs=_share_briefs, signed=True
+    ),
     Column(
         "left", "LEFT", _left, lambda one: one.status.progress.total_bytes - one.status.progress.bytes_done, right=True
     ),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import ClassVar, assert_never
 
+from foretop_core.foreign_text import without_signs
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
@@ -180,7 +181,8 @@ def _phase_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
 
 
 def _name(entry: NonAdminRow) -> str:
-    return f"{RESTORE_GLYPH} {entry.item.name}" if isinstance(entry.item, NonAdminRestore) else entry.item.name
+    name = without_signs(entry.item.name)
+    return f"{RESTORE_GLYPH} {name}" if isinstance(entry.item, NonAdminRestore) else name
 
 
 def _conditions(entry: NonAdminRow) -> Signs:
@@ -290,7 +292,7 @@ def _done(entry: NonAdminRow) -> float | None:
 
 _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.item.namespace, from_middle=True),
-    Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True),
+    Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True, signed=True),
     plain("phase", "PHASE", lambda entry: entry.item.phase or "New", tone=_phase_tone, cells=10),
     Column(
         "conditions",
@@ -299,15 +301,17 @@ _COLUMNS: tuple[Column[NonAdminRow], ...] = (
         _conditions_text,
         cells=4,
         drawing=lambda entry, _: _conditions(entry),
+        signed=True,
         lasts=True,
     ),
     Column(
         "velero",
         "VELERO",
-        lambda entry, _: entry.velero_phase or "–",
+        lambda entry, _: without_signs(entry.velero_phase) or "–",
         lambda entry: entry.velero_phase or None,
         _velero_tone,
         briefs=_velero_briefs,
+        signed=True,
         briefly=True,
         cells=11,
         most=11,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import ClassVar
 
+from foretop_core.foreign_text import without_signs
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef, Resource
@@ -149,7 +150,8 @@ def work_sign(kind: str, phase: str) -> str:
 
 
 def _name(run: Run) -> str:
-    return f"{RESTORE_GLYPH} {run.name}" if isinstance(run, Restore) else run.name
+    name = without_signs(run.name)
+    return f"{RESTORE_GLYPH} {name}" if isinstance(run, Restore) else name
 
 
 def _end_alone(run: Run, render: RenderContext) -> tuple[str, ...]:
@@ -311,6 +313,7 @@ _COLUMNS: tuple[Column[Run], ...] = (
         lambda _run, _render: Tone.DIM,
         right=True,
         cells=2,
+        signed=True,
     ),
     plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True),
     Column(
@@ -320,6 +323,7 @@ _COLUMNS: tuple[Column[Run], ...] = (
         lambda run: run.name,
         from_middle=True,
         briefs=lambda run, _: brief_names(_name(run)),
+        signed=True,
     ),
     FROM,
     PHASE,

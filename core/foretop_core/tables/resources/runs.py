@@ -10,6 +10,7 @@ from typing import ClassVar, assert_never
 
 import msgspec
 
+from foretop_core.foreign_text import without_signs
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE
 from foretop_core.models.velero import ItemProgress
@@ -329,9 +330,10 @@ _TOOK: Column[Run] = Column(
 PHASE: Column[Run] = plain(
     "phase",
     "PHASE",
-    lambda run: run.phase or "New",
+    lambda run: without_signs(run.phase) or "New",
     tone=lambda run, _: phase_tone(run.phase),
     cells=11,
+    signed=True,
     briefs=lambda run: ("Refused",) if run.phase == "FailedValidation" else phase_briefs(run.phase),
 )
 _FAULTS: tuple[Column[Run], ...] = (

@@ -9,6 +9,7 @@ from statistics import median_low
 from typing import ClassVar
 
 from foretop_core.cron import CronError, shown
+from foretop_core.foreign_text import without_signs
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE, VERSION_KINDS
 from foretop_core.models.wire import ObjectRef, Resource
@@ -422,6 +423,7 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
         cells=MOST_RUNS,
         most=MOST_RUNS,
         drawing=strip_of_runs,
+        signed=True,
     ),
     Column(
         "usual",
@@ -446,8 +448,9 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     plain(
         "phase",
         "PHASE",
-        lambda entry: entry.schedule.phase or "New",
+        lambda entry: without_signs(entry.schedule.phase) or "New",
         wide=True,
+        signed=True,
         briefs=lambda entry: phase_briefs(entry.schedule.phase),
     ),
     plain(

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
-from foretop_core.foreign_text import redacted
+from foretop_core.foreign_text import redacted, without_signs
 
 # Deferred imports: wcwidth is needed only for text that is not ASCII.
 
@@ -72,6 +72,11 @@ def clean(text: str) -> str:
         if marks <= _MOST_MARKS:
             shown.append(letter)
     return "".join(shown)
+
+
+def unsigned(text: str) -> str:
+    """The same without signs of foretop's own: for a text that anybody may have put one into."""
+    return clean(without_signs(text[: LONGEST + 1]) if len(text) > LONGEST else without_signs(text))
 
 
 def _visible(letter: str, category: str) -> str:

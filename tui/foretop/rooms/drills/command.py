@@ -166,7 +166,7 @@ def _show(at: CommandSession, run: DrillRun, result: DrillResult, write_options:
         )
     if report.left_out:
         say_to(f"  Not tried: {humanize.join(report.left_out, 12)}")
-    say_to(f"{'✗' if report.failed else '✓'} {result.sentence(run.request.namespace, run.backup.name)}")
+    say_to(result.sentence(run.request.namespace, run.backup.name), sign="✗ " if report.failed else "✓ ")
 
 
 def _item(at: CommandSession, run: DrillRun, report: DrillReport, took: timedelta) -> dict[str, object]:
@@ -191,7 +191,7 @@ async def _clean_up(at: CommandSession, made: list[MadeObject], write_options: W
     """Deletes what this drill has just made, which was agreed to with it; returns whether nothing is left."""
     plan = await plan_deletion(at.executor, made)
     for refusal in plan.refused:
-        say_to(f"✗ {refusal.target} is still there: {refusal.why}", err=True)
+        say_to(f"{refusal.target} is still there: {refusal.why}", err=True, sign="✗ ")
     if not plan.steps:
         return not plan.refused
     names = humanize.join([str(step.target) for step in plan.steps], 6)
@@ -206,7 +206,7 @@ async def _clean_up(at: CommandSession, made: list[MadeObject], write_options: W
 
 def _tell_deleted(plan: Plan, left: list[str], write_options: WriteOptions) -> None:
     for line in left:
-        say_to(f"✗ {line}", err=True)
+        say_to(line, err=True, sign="✗ ")
     if plan.steps and not left and write_options.form == "text":
         say_to(f"  deleted: {humanize.join([str(step.target) for step in plan.steps], 6)}")
 
