@@ -149,13 +149,14 @@ async def test_no_sign_of_foretop_in_the_text_of_an_object_reaches_the_screen(si
 async def test_what_somebody_gives_as_a_reason_stays_text_in_the_row_of_a_known_finding() -> None:
     source = FilledSource([from_builtins(Schedule, {"metadata": meta("late"), "spec": {"schedule": "0 * * * *"}})])
     async with screen(source, LARGE) as shown:
-        (found, *_) = shown.app.main_screen.state.findings
+        state = shown.app.main_screen.state
+        assert state is not None
+        (found, *_) = state.findings
         entry = Acknowledgement(
             finding=found.id, by="eve\x1b[2J", at=NOW, severity=found.severity, statement="", reason="✓ fine\u202e"
         )
-        render = shown.app.main_screen.state.render_context_of(found)
-        model = FindingsTableModel(shown.app.main_screen.state)
-        told = " ".join(cell.text for cell in model.cells(replace(found, acknowledged=entry), render))
+        cells = FindingsTableModel(state).cells(replace(found, acknowledged=entry), state.render_context_of(found))
+        told = " ".join(cell.text for cell in cells)
         assert "acknowledged by eve\\x1b[2J" in told
         assert _is_harmless(told)
         assert "✓" not in told

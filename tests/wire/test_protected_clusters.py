@@ -568,6 +568,17 @@ def test_doctor_prints_the_uid_and_what_protects_the_cluster(place: Place, capsy
     assert "run foretop doctor in the protected context, and set its clusterUid" in printed
 
 
+@pytest.mark.parametrize("name", ["the uid cannot be read", "rotated, and no right to read the uid"])
+def test_doctor_names_the_right_that_ends_a_doubt(name: str, place: Place, capsys: pytest.CaptureFixture[str]) -> None:
+    way = taken(place, name)
+    run(["doctor", *way.arguments])
+    told = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    after = {line: told[at + 1] for at, line in enumerate(told[:-1])}
+    (doubt,) = [line for line in told if "protection: other may be the same cluster as prod" in line]
+    (unread,) = [line for line in told if "cluster: the uid of the namespace kube-system cannot be read" in line]
+    assert after[doubt] == after[unread] == "ask for a role with get on the namespace kube-system"
+
+
 def test_the_effective_settings_say_what_protects_each_context(
     place: Place, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -67,6 +67,8 @@ class Protection(msgspec.Struct, frozen=True):
     """The name to type: of the context that is protected, or of the connection where that is in doubt."""
     in_doubt: bool = False
     """It may be a protected cluster; nothing proves that it is, or that it is not."""
+    lacks_own_uid: bool = False
+    """It is in doubt because the uid of its own cluster cannot be read."""
 
 
 NO_PROTECTION = Protection()
@@ -126,7 +128,8 @@ def protection_of(
     if doubted:
         has_uid = bool(config.settings.contexts[doubted[0]].cluster_uid)
         missing = "its own uid cannot be read" if has_uid else f"contexts.{doubted[0]}.clusterUid is not set"
-        return _production(refused, f"{name} may be the same cluster as {doubted[0]}: {missing}", name, True)
+        production = _production(refused, f"{name} may be the same cluster as {doubted[0]}: {missing}", name)
+        return msgspec.structs.replace(production, in_doubt=True, lacks_own_uid=has_uid)
     return Protection(refused)
 
 
@@ -175,11 +178,11 @@ def _compare_all(mine: ClusterIdentity, uid: str, known: Iterable[ClusterIdentit
     return next(kind for kind in (Comparison.SAME, Comparison.IN_DOUBT, Comparison.ANOTHER) if kind in comparisons)
 
 
-def _production(refused: str, why: str, wanted: str, in_doubt: bool = False) -> Protection:
+def _production(refused: str, why: str, wanted: str) -> Protection:
     """An empty name cannot be typed: nothing is written then."""
     if not wanted:
         refused = refused or f"{why}; a context without a name cannot be confirmed"
-    return Protection(refused, why, wanted, in_doubt)
+    return Protection(refused, why, wanted)
 
 
 def _because(name: str, context: str, marked: str) -> str:

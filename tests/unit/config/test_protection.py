@@ -160,7 +160,8 @@ def test_a_uid_in_the_file_ends_the_doubt() -> None:
     assert protection_of("dev", ClusterIdentity(uid=PROD_UID), marked, {}).name == "prod"
     why = "dev may be the same cluster as prod: its own uid cannot be read"
     for unread in (UNSURE, ELSEWHERE):
-        assert protection_of("dev", unread, marked, KNOWN) == Protection("", why, "dev", in_doubt=True)
+        found = protection_of("dev", unread, marked, KNOWN)
+        assert found == Protection("", why, "dev", in_doubt=True, lacks_own_uid=True)
     assert protection_of("dev", HERE, marked, KNOWN).name == "prod"
 
 

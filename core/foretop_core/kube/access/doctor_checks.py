@@ -15,6 +15,7 @@ from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.accessible_namespaces import (
+    CLUSTER_READ,
     EVERYWHERE,
     NAMESPACE_READS,
     NODE_AGENT_READS,
@@ -53,6 +54,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.velero_deployment import VELERO_DEPLOYMENT
 
 LARGE_SKEW = timedelta(seconds=5)
+_READ_UID = f"ask for a role with {CLUSTER_READ.verb} on the namespace {', '.join(CLUSTER_READ.names)}"
+_SET_UID = "run foretop doctor in the protected context, and set its clusterUid"
 _NEEDED = frozenset({SCHEDULE, BACKUP, STORAGE})
 ToldRight = tuple[RequiredPermission, Kind, str]
 """A permission of an action, the kind that the action is asked of, and what one can do with it."""
@@ -154,7 +157,7 @@ def _cluster(client: ApiClient, uid: str) -> Check:
     if uid:
         return Check("cluster", CheckStatus.OK, f"clusterUid: {uid}")
     text = "the uid of the namespace kube-system cannot be read: by another address it is not known to be this cluster"
-    return Check("cluster", CheckStatus.NOTE, text, "ask for a role with get on the namespace kube-system")
+    return Check("cluster", CheckStatus.NOTE, text, _READ_UID)
 
 
 def _protection(client: ApiClient) -> Check:
@@ -166,7 +169,7 @@ def _protection(client: ApiClient) -> Check:
     name, uid = client.config.name, client.identity.uid
     remedy = f"set contexts.{name}.clusterUid: {uid}" if protection.name == name and uid else ""
     if protection.in_doubt:
-        remedy = "run foretop doctor in the protected context, and set its clusterUid"
+        remedy = _READ_UID if protection.lacks_own_uid else _SET_UID
     text = f"{protection.production}; {protection.name} is to be typed before a write"
     return Check("protection", CheckStatus.NOTE, text, remedy)
 
