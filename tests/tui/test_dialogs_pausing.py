@@ -94,7 +94,8 @@ async def test_the_chosen_row_is_raised_where_a_theme_has_a_colour_for_it_and_el
 
 
 async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, speed=60) as at:
+    # Three seconds a minute: fast enough to wait for the next, and slow enough for a busy machine to see this one.
+    async with stand("maintenance", tmp_path, monkeypatch, speed=20) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see("Skip what is due no 03:00 in 2")

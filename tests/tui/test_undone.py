@@ -33,7 +33,7 @@ async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_i
         await at.shown.press("s")
         await at.see("Pause orders-hourly", "It is managed by Argo CD (argocd-controller has written it)")
         await at.send()
-        await at.shown.until(lambda: at.object("Schedule", "orders-hourly")["spec"].get("paused") is True)
+        # It is paused for less than a second: whoever looks for that may come too late.
         await at.see("patched", " · put back by argocd-controller at ")
         assert at.shown.text.count("put back by") == 1, "it is said once"
         await at.shown.until(lambda: "again, and no other" not in at.shown.text)
@@ -44,7 +44,8 @@ async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_i
         await at.see("schedule orders-hourly openshift-adp put back by argocd-controller")
         # A finding that came in meanwhile may stand above it.
         await at.shown.press("/", *"put", "enter")
-        await at.shown.until(lambda: "Keys" in at.shown.pane and "orders-hourly" in at.shown.rule)
+        await at.shown.until(lambda: "Keys" in at.shown.pane and "argocd-controller" in at.shown.pane)
+        assert "orders-hourly" in at.shown.rule
         assert "pause the schedule" not in at.shown.pane, "it would be put back again"
         assert "edit the schedule" not in at.shown.pane
         await at.shown.until(lambda: at.journal[-1].user == "argocd-controller")
@@ -127,7 +128,7 @@ async def test_what_nobody_undoes_in_time_is_not_told(tmp_path: Path, monkeypatc
         (result,) = [one async for one in service.executor(CONTEXT).carry_out(plan, planner)]
         assert result.outcome is Outcome.DONE
         assert await watch_for_undoing(at.session, result, within=0.5) is None
-        await at.shown.until(lambda: at.object("Schedule", "by-hand")["spec"].get("paused") is True)
+        assert at.object("Schedule", "by-hand")["spec"].get("paused") is True
         at.patch("Schedule", "by-hand", {"spec": {"paused": False}})
         found = await watch_for_undoing(at.session, result, within=20)
         assert found is not None

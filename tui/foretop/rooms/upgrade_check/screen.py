@@ -6,14 +6,13 @@ from collections.abc import Sequence
 
 from foretop.bindings import Action, ActionGroup
 from foretop.dialogs.text_screens import TextScreen
-from foretop.widgets.paragraphs import Paragraph, Span, paragraph
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM
 from foretop_core.background import in_thread
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rooms.upgrade_check.server_upgrades import NEEDED, server_upgrades, target
 from foretop_core.rooms.upgrade_check.upgrade_text import unknown_release_lines, upgrade_lines
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN
-from foretop_core.tables.text.terminal_text import clean
 
 ACTION = Action(
     "upgrade",
@@ -32,7 +31,7 @@ class UpgradeScreen(TextScreen):
         title = Span(f"Upgrade to Velero {release}", BOLD)
         other = "   foretop upgrade-check --to VERSION for another release, esc/q close"
         said = [Paragraph((title, Span(other, DIM))), paragraph("")]
-        super().__init__([*said, *(Paragraph((Span(clean(line)),), indent=4) for line in lines)], ascii)
+        super().__init__([*said, *(Paragraph((span(line),), indent=4) for line in lines)], ascii)
 
 
 async def room_screen(state: DashboardState, ascii: bool) -> UpgradeScreen:
