@@ -16,7 +16,15 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.own_failures import problem_text
 from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
-from foretop_core.tables.engine.groups import HEAD, GroupedRows, GroupHeader, SectionedRows, SectionHeader, section_key
+from foretop_core.tables.engine.groups import (
+    HEAD,
+    GroupedRows,
+    GroupHeader,
+    RowsInSight,
+    SectionedRows,
+    SectionHeader,
+    section_key,
+)
 from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.rows import Judged, ObjectRows, SortedRows, everything
@@ -404,10 +412,10 @@ class StoreTableModel(TableModel):
     def _section_row(self, key: ObjectRef, head: SectionHeader) -> SectionRow:
         """With the cluster and the namespace where there are several servers."""
         context, namespace, title = head.section
-        rows = (self.table.get(ref) for ref in head.keys)
-        entries = [entry for entry in rows if entry is not None and not isinstance(entry, UnreadableRow)]
+        entries = RowsInSight(self.table, head.rows)
         try:
-            words = self.view.section_words(title, entries, self.state.render_context(context)) if entries else ""
+            # Rows that cannot be read stand in a section without a title.
+            words = self.view.section_words(title, entries, self.state.render_context(context)) if title else ""
         except Exception as problem:
             let_through(problem)
             self.state.note_failure(f"a section of {self.view.name}", None, problem)

@@ -25,6 +25,7 @@ from foretop_core.models import (
     ServerStatusRequest,
 )
 from foretop_core.rules.humanize import read_duration
+from foretop_core.rules.indexes import was_cut_off
 from foretop_core.rules.sentences import Text, sentence
 
 PERIOD = timedelta(minutes=1)
@@ -35,7 +36,6 @@ _HALF_LIFE = timedelta(minutes=3)
 _SYNC, _RUN, _VALIDATION = 1.5, 1.0, 0.5
 _CERTAIN = 2 / 3
 """So much of the evidence must agree on a second: a start is told to the second, or not at all."""
-_STARTING = "during the server starting"
 _DRIFT = timedelta(seconds=2)
 """The beat creeps, and the times have whole seconds."""
 
@@ -269,11 +269,7 @@ def unchecked_for(location: BackupStorageLocation, now: datetime) -> timedelta |
 
 def last_start(backups: Iterable[Backup]) -> datetime | None:
     """When Velero was last started, where it left a trace: what ran before a restart is Failed at the next start."""
-    ended = (
-        backup.status.completion_timestamp
-        for backup in backups
-        if backup.phase == "Failed" and _STARTING in backup.status.failure_reason
-    )
+    ended = (backup.status.completion_timestamp for backup in backups if was_cut_off(backup))
     return max((end for end in ended if end is not None), default=None)
 
 

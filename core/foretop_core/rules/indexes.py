@@ -31,6 +31,8 @@ M = TypeVar("M", bound=Resource)
 Bucket = tuple[Hashable, ...]
 Run = Backup | Restore
 SETTLED = "Created"
+SERVER_STARTING = "during the server starting"
+"""In the reason of a backup that a server failed when it was started."""
 HOUR, DAY = 3600, 86_400
 """In seconds: the buckets that runs are kept in by time."""
 
@@ -57,6 +59,11 @@ class Index(Generic[M]):
     def keys(self, context: str, *bucket: Hashable) -> tuple[ObjectRef, ...]:
         items = self._buckets.get((context, *bucket), {})
         return (items[0],) if isinstance(items, tuple) else tuple(items)
+
+    def count(self, context: str, *bucket: Hashable) -> int:
+        """How many objects are in a bucket, without a look at them."""
+        found = self._buckets.get((context, *bucket), {})
+        return 1 if isinstance(found, tuple) else len(found)
 
     def without(self, context: str, other: Index[Any]) -> Iterator[M]:
         """The objects whose bucket the other index does not have; always asked for the same other index.
@@ -229,7 +236,8 @@ class Indexes:
         self.events_by_uid = Index(Event, lambda item: _named(item.involved_object.uid))
         self.nabs_by_nacuuid = Index(NonAdminBackup, lambda item: _named(item.velero.nacuuid))
         self.nars_by_nacuuid = Index(NonAdminRestore, lambda item: _named(item.velero.nacuuid))
-        self.backups_by_creation = PeriodIndex(Backup, hour_created)
+        self.unfinished_backups_by_phase = Index(Backup, unfinished_phase)
+        self.scheduled_backups_by_creation = PeriodIndex(Backup, hour_scheduled)
         self.backups_by_last_move = PeriodIndex(Backup, hour_moved)
         self.backups_by_expiration = PeriodIndex(Backup, day_expiring)
         self.backups_by_namespace = CountIndex(Backup)
@@ -237,6 +245,7 @@ class Indexes:
         self.open_restores = SubsetIndex(Restore, is_open)
         self.faulty_backups = SubsetIndex(Backup, is_faulty)
         self.faulty_restores = SubsetIndex(Restore, is_faulty)
+        self.backups_cut_off = SubsetIndex(Backup, was_cut_off)
         self.unsettled_nonadmin = SubsetIndex(NonAdmin, is_unsettled)
         self.faulty_nonadmin = SubsetIndex(NonAdmin, has_faulty_copy)
         self.queued_nonadmin = SubsetIndex(NonAdmin, reports_place)
@@ -254,13 +263,15 @@ class Indexes:
             self.events_by_uid,
             self.nabs_by_nacuuid,
             self.nars_by_nacuuid,
-            self.backups_by_creation,
+            self.unfinished_backups_by_phase,
+            self.scheduled_backups_by_creation,
             self.backups_by_last_move,
             self.backups_by_expiration,
             self.open_backups,
             self.open_restores,
             self.faulty_backups,
             self.faulty_restores,
+            self.backups_cut_off,
             self.unsettled_nonadmin,
             self.faulty_nonadmin,
             self.queued_nonadmin,
@@ -309,9 +320,20 @@ def is_faulty(run: Run) -> bool:
     return run.status.phase in FAULTY
 
 
-def hour_created(run: Run) -> int | None:
-    moment = run.metadata.creation_timestamp
-    return None if moment is None else int(moment.timestamp() // HOUR)
+def was_cut_off(backup: Backup) -> bool:
+    """True if it was at work when its server was started anew, which then failed it."""
+    return backup.status.phase == "Failed" and SERVER_STARTING in backup.status.failure_reason
+
+
+def unfinished_phase(backup: Backup) -> Bucket | None:
+    phase = backup.status.phase
+    return None if phase in ENDED else (backup.metadata.namespace, phase)
+
+
+def hour_scheduled(backup: Backup) -> int | None:
+    """The hour in which it was created, of one with the label of a schedule."""
+    moment = backup.metadata.creation_timestamp
+    return None if moment is None or not backup.schedule_name else int(moment.timestamp() // HOUR)
 
 
 def hour_moved(run: Run) -> int | None:

@@ -49,9 +49,18 @@ class Lookups:
     def faulty_restores(self) -> tuple[Restore, ...]:
         return in_order(self._indexes.faulty_restores.get(self._context))
 
-    def newest_backups(self, namespace: str) -> tuple[Backup, ...]:
-        """At least the backups of the hour before the last one was created."""
-        return in_order(self._indexes.backups_by_creation.newest(self._context, namespace, back=1))
+    def unfinished_backups(self, namespace: str, phases: Iterable[str]) -> int:
+        """How many backups of a server are in these phases, of those in which it is not done with one."""
+        counted = self._indexes.unfinished_backups_by_phase
+        return sum(counted.count(self._context, namespace, phase) for phase in phases)
+
+    def newest_scheduled_backups(self, namespace: str) -> tuple[Backup, ...]:
+        """At least the backups of schedules of the hour before the last one was created."""
+        return in_order(self._indexes.scheduled_backups_by_creation.newest(self._context, namespace, back=1))
+
+    def backups_cut_off(self) -> tuple[Backup, ...]:
+        """The backups that a server failed when it was started."""
+        return in_order(self._indexes.backups_cut_off.get(self._context))
 
     def last_moved_backups(self, namespace: str) -> tuple[Backup, ...]:
         """At least the backup that was started or has ended last."""

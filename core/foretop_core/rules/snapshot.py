@@ -463,7 +463,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         return self.heartbeat_at(namespace, self._seconds[namespace])
 
     def heartbeat_at(self, namespace: str, second: int | None) -> Heartbeat:
-        """The same with a beat that was learned before: costs a look at the storage locations and the open backups."""
+        """The same with a beat that was learned before: costs a look at the storage locations."""
         key = (namespace, second)
         known = self._heartbeats.get(key)
         if known is None:
@@ -471,7 +471,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
                 self.storage_by_namespace.get(namespace, ()),
                 second=second,
                 worked=self._worked(namespace),
-                has_waiting=any(run.phase in WAITING for run in self.open_backups.get(namespace, ())),
+                has_waiting=self.lookups.unfinished_backups(namespace, WAITING) > 0,
                 is_down=self.server(namespace).is_down,
                 started=self._pod_start(namespace),
                 heard=max(filter(None, (self.seen.checks_seen.get(namespace), self.seen.clock_jumped)), default=None),
@@ -479,14 +479,13 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         return known
 
     def beat_second(self, namespace: str) -> int | None:
-        """Costs a look at the newest backups of the server, and at each of its schedules."""
+        """Costs a look at each schedule of the server, and at the backups that they made in the last two hours."""
         return beat_second(
             self.storage_by_namespace.get(namespace, ()),
             self.schedules_by_namespace.get(namespace, ()),
             (
-                *self.lookups.newest_backups(namespace),
-                *self.open_backups.get(namespace, ()),
-                *self.faulty_backups.get(namespace, ()),
+                *self.lookups.newest_scheduled_backups(namespace),
+                *(backup for backup in self.lookups.backups_cut_off() if backup.namespace == namespace),
             ),
             started=max((at for at in self._starts(namespace) if at is not None), default=None),
             off_beat=self.seen.syncs_off_beat,
@@ -573,7 +572,7 @@ def named_evidence(snapshot: ClusterSnapshot, namespace: str) -> Iterator[Eviden
         queues = QUEUE_FIELD in snapshot.backup_status_fields
         dialects = (Dialect.ROBFIG, Dialect.NETRESEARCH) if queues else (Dialect.ROBFIG1, Dialect.ROBFIG)
         yield Evidence(dialects, f"the definition of Backup, which {'has' if queues else 'lacks'} {QUEUE_FIELD}")
-    if any(backup.phase in QUEUE_PHASES for backup in snapshot.open_backups.get(namespace, ())):
+    if snapshot.lookups.unfinished_backups(namespace, QUEUE_PHASES):
         yield Evidence((Dialect.ROBFIG, Dialect.NETRESEARCH), "its queue of backups, which releases before 1.18 lack")
 
 

@@ -9,12 +9,14 @@ from foretop_core.rules.indexes import (
     day_expiring,
     day_of,
     has_faulty_copy,
-    hour_created,
     hour_moved,
+    hour_scheduled,
     is_faulty,
     is_open,
     is_unsettled,
     reports_place,
+    unfinished_phase,
+    was_cut_off,
 )
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests.objects import at, backup, nab
@@ -49,13 +51,27 @@ def test_a_run_has_moved_last_at_the_later_of_its_start_and_end(run: Backup, hou
     assert hour_moved(run) == SECOND_HOUR + hour
 
 
+def test_a_backup_is_counted_by_its_phase_until_the_phase_says_that_it_has_ended() -> None:
+    assert unfinished_phase(backup(phase="Queued")) == ("velero", "Queued")
+    assert unfinished_phase(backup(phase="")) == ("velero", "")
+    assert unfinished_phase(backup(phase="Failed")) is None
+
+
+def test_a_backup_was_cut_off_where_a_server_that_started_failed_it() -> None:
+    reason = 'found a backup with status "InProgress" during the server starting, mark it as "Failed"'
+    assert was_cut_off(backup(phase="Failed", failureReason=reason))
+    assert not was_cut_off(backup(phase="Failed", failureReason="timed out"))
+    assert not was_cut_off(backup(phase="InProgress", failureReason=reason))
+
+
 def test_hours_and_days_are_counted_whole() -> None:
-    assert [hour_created(backup(created=text)) for text in ("02:00:00", "02:59:59", "03:00:00")] == [
+    assert [hour_scheduled(backup(created=text, of="daily")) for text in ("02:00:00", "02:59:59", "03:00:00")] == [
         SECOND_HOUR,
         SECOND_HOUR,
         SECOND_HOUR + 1,
     ]
-    assert hour_created(backup(created="")) is None
+    assert hour_scheduled(backup(created="", of="daily")) is None
+    assert hour_scheduled(backup()) is None
     assert hour_moved(backup()) is None
     assert [day_of(at(f"1970-01-0{text}Z")) for text in ("1T23:59:59", "2T00:00:00", "3T00:00:01")] == [0, 1, 2]
     assert day_expiring(backup()) is None

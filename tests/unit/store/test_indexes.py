@@ -23,7 +23,8 @@ LABEL = "velero.io/schedule-name"
 def made(name: str, version: int = 1, hours: float | None = None, namespace: str = "velero") -> Backup:
     """A backup created so many hours after the start."""
     created = None if hours is None else (START + timedelta(hours=hours)).isoformat()
-    return from_builtins(Backup, {"metadata": meta(name, namespace, version, creationTimestamp=created)})
+    body = meta(name, namespace, version, creationTimestamp=created, labels={LABEL: "nightly"})
+    return from_builtins(Backup, {"metadata": body})
 
 
 def of_schedule(store: Store, name: str) -> list[str]:
@@ -93,7 +94,7 @@ def test_the_newest_are_those_of_the_last_hour_and_of_so_many_before() -> None:
     seen.sink.apply("ADDED", made("far", hours=9, namespace="oadp"))
 
     def newest(back: int) -> set[str]:
-        found: tuple[Backup, ...] = seen.store.indexes.backups_by_creation.newest("prod", "velero", back)
+        found: tuple[Backup, ...] = seen.store.indexes.scheduled_backups_by_creation.newest("prod", "velero", back)
         return {item.name for item in found}
 
     assert [newest(back) for back in (0, 1, 4, 5)] == [
@@ -102,9 +103,9 @@ def test_the_newest_are_those_of_the_last_hour_and_of_so_many_before() -> None:
         {"last", "before"},
         {"last", "before", "old"},
     ]
-    assert seen.store.indexes.backups_by_creation.newest("prod", "velero") == (seen.store.get(seen.key("last")),)
-    assert seen.store.indexes.backups_by_creation.newest("prod", "nowhere", 5) == ()
-    assert seen.store.indexes.backups_by_creation.newest("other", "velero", 5) == ()
+    assert newest(0) == {"last"}
+    assert seen.store.indexes.scheduled_backups_by_creation.newest("prod", "nowhere", 5) == ()
+    assert seen.store.indexes.scheduled_backups_by_creation.newest("other", "velero", 5) == ()
     seen.sink.apply("MODIFIED", made("last", 2, hours=-5))
     assert newest(0) == {"before"}
     seen.sink.apply("MODIFIED", made("before", 3))

@@ -148,11 +148,19 @@ def test_a_restart_and_a_late_sync_are_told_of_their_own_cluster() -> None:
     assert seen.store.snapshot("other").seen.restarted == {}
 
 
-def test_the_newest_backups_are_those_of_two_hours() -> None:
+def test_the_newest_scheduled_backups_are_those_of_two_hours() -> None:
     seen = Watched()
-    for name, hours in (("last", 0), ("before", 1), ("old", 2), ("older", 3)):
+    daily = {"velero.io/schedule-name": "daily"}
+    for name, hours, labels in (
+        ("by-hand", 0, {}),
+        ("last", 0, daily),
+        ("before", 1, daily),
+        ("old", 2, daily),
+        ("older", 3, daily),
+    ):
         created = (START - timedelta(hours=hours)).isoformat()
-        seen.sink.apply("ADDED", from_builtins(Backup, {"metadata": meta(name, creationTimestamp=created)}))
+        body = {"metadata": meta(name, creationTimestamp=created, labels=labels)}
+        seen.sink.apply("ADDED", from_builtins(Backup, body))
     live = seen.store.snapshot("prod").live
     assert live is not None
-    assert {item.name for item in live.lookups.newest_backups("velero")} == {"last", "before"}
+    assert {item.name for item in live.lookups.newest_scheduled_backups("velero")} == {"last", "before"}

@@ -149,6 +149,8 @@ def _answers(lookups: Lookups, now: datetime) -> list[object]:
         lookups.open_restores(),
         lookups.faulty_backups(),
         lookups.faulty_restores(),
+        lookups.backups_cut_off(),
+        [lookups.unfinished_backups("velero", {phase}) for phase in PHASES[BACKUP]],
         lookups.backups_expiring_until(now),
         lookups.backup_namespaces(),
         lookups.unsettled_nonadmin(),
@@ -165,9 +167,10 @@ def _answers(lookups: Lookups, now: datetime) -> list[object]:
 
 def _has_the_newest(lookups: Lookups, backups: tuple[Backup, ...]) -> None:
     """The rest of the answer is not needed."""
-    newest = max((one.created for one in backups if one.created), default=NOW)
-    recent = {one.name for one in backups if one.created and newest - one.created <= timedelta(hours=1)}
-    assert recent <= {one.name for one in lookups.newest_backups("velero")}
+    scheduled = [one for one in backups if one.created and one.schedule_name]
+    newest = max((one.created for one in scheduled if one.created), default=NOW)
+    recent = {one.name for one in scheduled if one.created and newest - one.created <= timedelta(hours=1)}
+    assert recent <= {one.name for one in lookups.newest_scheduled_backups("velero")}
     moved = [at for one in backups for at in (one.started, one.status.completion_timestamp) if at]
     found = lookups.last_moved_backups("velero")
     assert max(moved, default=None) == max(

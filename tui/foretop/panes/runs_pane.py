@@ -10,7 +10,7 @@ from foretop.widgets.styles import style_of
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import Run, goes_into, owner_of, usual_length
-from foretop_core.rules.phases import FAULTY, FINISHING
+from foretop_core.rules.phases import FAULTY
 from foretop_core.tables.engine.drawings import ShareBar, large_line
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
@@ -121,15 +121,13 @@ def _scope(run: Run) -> tuple[Paragraph, ...]:
 def _totals(run: Run, render: RenderContext) -> Paragraph:
     """How many are at work, finish and wait, of the same kind on the same server; one that finishes holds no slot."""
     line = render.line(run.namespace)
-    items = (line.backups if isinstance(run, Backup) else line.restores).items
-    waiting = sum(item.waits for item in items)
-    finishing = sum(item.phase in FINISHING for item in items)
+    sums = line.sums[type(run)]
     slots = line.server.slots if isinstance(run, Backup) else 1
     at_once = f"{slots} at a time, " if slots else ""
     noun = "backup" if isinstance(run, Backup) else "restore"
-    running = humanize.count(len(items) - waiting - finishing, noun)
-    ends = f", {finishing} finishing" if finishing else ""
-    return paragraph(f"{at_once}{running} running{ends}, {waiting} waiting", Tone.DIM)
+    running = humanize.count(sums.running, noun)
+    ends = f", {sums.finishing} finishing" if sums.finishing else ""
+    return paragraph(f"{at_once}{running} running{ends}, {sums.waiting} waiting", Tone.DIM)
 
 
 def backup_pane(backup: Backup, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -37,6 +37,7 @@ from foretop_core.rules.storage_readiness import waiting_refusals
 __all__ = [
     "DataProgress",
     "Forecasts",
+    "LineSums",
     "Owner",
     "OwnerKind",
     "QueueForecasts",
@@ -51,6 +52,7 @@ __all__ = [
     "has_ended",
     "history_of",
     "last_progress",
+    "line_sums",
     "order",
     "owner_of",
     "planned_backup",
@@ -175,6 +177,45 @@ def _was_picked_up(run: Run) -> bool:
     return run.phase not in ("", "New")
 
 
+class LineSums(msgspec.Struct, frozen=True):
+    """What is told of the runs of one kind in a line together."""
+
+    running: int
+    finishing: int
+    waiting: int
+    """All that wait, those among them that Velero will refuse."""
+    refused: int
+    start: datetime | None
+    """When the last of those that wait starts; None where that is not known of each."""
+    end: datetime | None
+    """When the last of them ends."""
+
+    @property
+    def has_coming(self) -> bool:
+        return self.refused < self.waiting
+
+
+def line_sums(items: Iterable[QueueItem]) -> LineSums:
+    """Costs a look at each of the runs."""
+    everyone = tuple(items)
+    waiting = [item for item in everyone if item.waits]
+    coming = [item for item in waiting if not item.refusal]
+    finishing = sum(item.phase in phases.FINISHING for item in everyone)
+    return LineSums(
+        running=len(everyone) - len(waiting) - finishing,
+        finishing=finishing,
+        waiting=len(waiting),
+        refused=len(waiting) - len(coming),
+        start=_last_of_all([item.expected_start for item in coming]),
+        end=_last_of_all([item.expected_end for item in coming]),
+    )
+
+
+def _last_of_all(moments: Sequence[datetime | None]) -> datetime | None:
+    known = [moment for moment in moments if moment is not None]
+    return max(known) if known and len(known) == len(moments) else None
+
+
 class QueueLine(msgspec.Struct, frozen=True, dict=True):
     """The unfinished runs of one server, in the one order that all surfaces show."""
 
@@ -201,6 +242,16 @@ class QueueLine(msgspec.Struct, frozen=True, dict=True):
         """How many of its kind have or want a slot before it."""
         item = self.item(run)
         return 0 if item is None else self._ahead[type(run)][item.place - 1]
+
+    @cached_property
+    def sums(self) -> Mapping[type[Run], LineSums]:
+        """By kind, of all its runs."""
+        return {kind: line_sums(line.items) for kind, line in ((Backup, self.backups), (Restore, self.restores))}
+
+    def summed_up(self) -> QueueLine:
+        """The same, with all that takes a look at each of its runs worked out: for whoever asks has no time for it."""
+        _ = self.sums, self.last_end, self._ahead
+        return self
 
     @cached_property
     def last_end(self) -> datetime | None:

@@ -99,7 +99,7 @@ def server_facts(
     velero = snapshot.server(namespace)
     pod = _pod(snapshot, namespace)
     facts = judge_server(beat or snapshot.heartbeat(namespace), now, namespace, _why_unseen(snapshot), pod)
-    busy = sum(run.phase in HOLDS_SLOT for run in snapshot.open_backups.get(namespace, ()))
+    busy = snapshot.lookups.unfinished_backups(namespace, HOLDS_SLOT)
     return msgspec.structs.replace(facts, version=velero.version, slots=velero.concurrency, busy=busy, pod=pod)
 
 

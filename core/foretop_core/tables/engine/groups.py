@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic, TypeVar, overload
 
 import msgspec
 
@@ -210,11 +210,11 @@ SECTION = "(section)"
 
 
 class SectionHeader(msgspec.Struct, frozen=True):
-    """The line above a section: which it is, and its rows."""
+    """The line above a section: which it is, and which rows of the table are below it."""
 
     section: tuple[str, str, str]
     """Context, namespace and title."""
-    keys: tuple[ObjectRef, ...]
+    rows: range
 
 
 def section_key(section: tuple[str, str, str]) -> ObjectRef:
@@ -222,10 +222,32 @@ def section_key(section: tuple[str, str, str]) -> ObjectRef:
     return ObjectRef(context, SECTION, namespace, title)
 
 
-class SectionedRows(Generic[E]):
-    """The lines of a table in sections: a head above all rows that follow each other in one section.
+class RowsInSight(Sequence[E]):
+    """The entries of some rows of a table that follow each other, each looked up when it is asked for."""
 
-    Finding the sections costs one pass over the rows, when they have changed.
+    def __init__(self, table: SortedRows[E], rows: range) -> None:
+        self._table = table
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> E: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> RowsInSight[E]: ...
+
+    def __getitem__(self, place: int | slice) -> E | RowsInSight[E]:
+        if isinstance(place, slice):
+            return RowsInSight(self._table, self._rows[place])
+        return self._table.entry_at(self._rows[place])
+
+
+class SectionedRows(Generic[E]):
+    """The lines of a table in sections: a head above all rows of one section, which follow each other.
+
+    Finding the sections costs O(log n) for each of them, when the rows have changed.
     """
 
     def __init__(self, table: SortedRows[E], section_of: Callable[[ObjectRef, E], tuple[str, str, str]]) -> None:
@@ -277,12 +299,19 @@ class SectionedRows(Generic[E]):
         if self._found_at == self._table.moves:
             return
         self._found_at = self._table.moves
-        sections: list[tuple[tuple[str, str, str], int, list[ObjectRef]]] = []
-        for row, (key, entry) in enumerate(self._table):
-            section = self._section_of(key, entry)
-            if not sections or sections[-1][0] != section:
-                sections.append((section, row, []))
-            sections[-1][2].append(key)
-        self._heads = [SectionHeader(section, tuple(keys)) for section, _, keys in sections]
-        self._rows_before = [row for _, row, _ in sections]
+        self._heads = []
+        first, count = 0, len(self._table)
+        while first < count:
+            section = self._section_at(first)
+            end = self._end_of(section, first, count)
+            self._heads.append(SectionHeader(section, range(first, end)))
+            first = end
+        self._rows_before = [head.rows.start for head in self._heads]
         self._lines_before = [row + place for place, row in enumerate(self._rows_before)]
+
+    def _end_of(self, section: tuple[str, str, str], first: int, count: int) -> int:
+        """The row after the last one of a section that begins at a row."""
+        return bisect_left(range(count), True, first + 1, key=lambda row: self._section_at(row) != section)
+
+    def _section_at(self, row: int) -> tuple[str, str, str]:
+        return self._section_of(self._table.key_at(row), self._table.entry_at(row))

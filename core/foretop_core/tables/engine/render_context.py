@@ -63,6 +63,8 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     beat: Callable[[str], Heartbeat]
     queue: Callable[[ServerFacts], QueueLine]
     """The unfinished runs of a server; where the cluster is large, as they were a moment ago."""
+    ended: Callable[[], tuple[Run, ...]]
+    """The runs that ended in the last hour; where the cluster is large, as they were a moment ago."""
     schedule_of: Callable[[Backup], Schedule | None]
     limits: Thresholds = _USUAL_LIMITS
     waits: NextWaits = msgspec.field(default_factory=dict)
@@ -147,14 +149,7 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def ended_lately(self) -> tuple[Run, ...]:
         """Runs that ended in the last hour: those that did not end well, then the rest, the newest first."""
-        runs: Iterable[Run] = (*self.snapshot.backups, *self.snapshot.restores)
-        lately = [
-            (end, run)
-            for run in runs
-            if (end := run.status.completion_timestamp) and self.now - end < _LATELY and has_ended(run)
-        ]
-        lately.sort(key=lambda found: (found[1].phase != "Completed", found[0]), reverse=True)
-        return tuple(run for _, run in lately)
+        return self.ended()
 
     def facts(self, run: Run) -> RunFacts:
         """A backup or restore as it is now."""
@@ -213,6 +208,43 @@ class _SchedulesNow:
         return facts
 
 
+def _ended_lately(snapshot: ClusterSnapshot, now: datetime) -> tuple[Run, ...]:
+    runs: Iterable[Run] = (*snapshot.backups, *snapshot.restores)
+    lately = [
+        (end, run)
+        for run in runs
+        if (end := run.status.completion_timestamp) and now - end < _LATELY and has_ended(run)
+    ]
+    lately.sort(key=lambda found: (found[1].phase != "Completed", found[0]), reverse=True)
+    return tuple(run for _, run in lately)
+
+
+class _EndedOfMany:
+    """The runs of a large cluster that ended lately: looked for beside the event loop."""
+
+    def __init__(self) -> None:
+        self._found: tuple[Run, ...] = ()
+        self._basis: tuple[int, datetime] | None = None
+        self._is_at_work = False
+        self._rests_until = 0.0
+
+    def of(self, reader: BackgroundReader, revision: int, now: datetime) -> tuple[Run, ...]:
+        """The last ones that were found; none before the first look."""
+        is_old = self._basis is None or self._basis[0] != revision or now - self._basis[1] >= REFRESH
+        if is_old and not self._is_at_work and time.monotonic() >= self._rests_until:
+            self._is_at_work, self._basis = True, (revision, now)
+            reader.do(lambda snapshot: self._look(snapshot, now), lambda _: self._done())
+        return self._found
+
+    def _look(self, snapshot: ClusterSnapshot, now: datetime) -> None:
+        began = time.thread_time()
+        self._found = _ended_lately(snapshot, now)
+        self._rests_until = time.monotonic() + _LINE_RESTS * (time.thread_time() - began)
+
+    def _done(self) -> None:
+        self._is_at_work = False
+
+
 class _LongLine:
     """The line of a server in a large cluster: worked out beside the event loop, where the last one holds meanwhile."""
 
@@ -238,7 +270,7 @@ class _LongLine:
     def _work(self, snapshot: ClusterSnapshot, now: datetime, server: ServerFacts) -> None:
         began = time.thread_time()
         line = queue_line(snapshot, server.namespace, now, server, {} if server.silence else self._told)
-        self._line = msgspec.structs.replace(line, is_older=True)
+        self._line = msgspec.structs.replace(line, is_older=True).summed_up()
         self._rests_until = time.monotonic() + _LINE_RESTS * (time.thread_time() - began)
 
     def _play(self, snapshot: ClusterSnapshot, now: datetime, server: ServerFacts) -> None:
@@ -265,6 +297,7 @@ class RenderContextFactory:
         self._reader = reader
         self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(PLAYED_AGAIN, beside))
         self._long_lines: defaultdict[str, _LongLine] = defaultdict(_LongLine)
+        self._ended = _EndedOfMany()
         self._worked_out: tuple[datetime, int, ClusterSnapshot] | None = None
 
     def render_context(
@@ -282,6 +315,7 @@ class RenderContextFactory:
             zoning,
             lambda namespace: self._beat(snapshot, namespace),
             lambda server: self._line(snapshot, now, server),
+            lambda: self._ended_lately(snapshot, now),
             self._schedule_of,
             limits or _USUAL_LIMITS,
             self.waits,
@@ -294,6 +328,12 @@ class RenderContextFactory:
         forecasts = self._forecasts[namespace]
         by_run = {} if server.silence else forecasts.of(snapshot, namespace, now, self._past(snapshot, namespace))
         return queue_line(snapshot, namespace, now, server, by_run)
+
+    def _ended_lately(self, snapshot: ClusterSnapshot, now: datetime) -> tuple[Run, ...]:
+        reader = self._reader
+        if reader is not None and reader.is_large:
+            return self._ended.of(reader, self._store.revision(self._context), now)
+        return _ended_lately(snapshot, now)
 
     def _schedule_of(self, backup: Backup) -> Schedule | None:
         schedule = self._store.get(ObjectRef(self._context, SCHEDULE.name, backup.namespace, backup.schedule_name))

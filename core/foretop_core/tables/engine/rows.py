@@ -85,6 +85,9 @@ class SortedRows(Generic[E]):
         key: ObjectRef = self._order[self._flip(index)][-1]
         return key
 
+    def entry_at(self, index: int) -> E:
+        return self._entries[self.key_at(index)]
+
     def index_of(self, key: ObjectRef) -> int | None:
         place = self._places.get(key)
         return None if place is None else self._flip(self._order.bisect_left(place))

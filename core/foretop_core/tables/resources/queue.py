@@ -12,11 +12,13 @@ from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STO
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize, sentences
 from foretop_core.rules.facts.run_facts import (
+    LineSums,
     QueueItem,
     Run,
     RunFacts,
     RunState,
     has_ended,
+    line_sums,
     order,
     owner_of,
     run_length,
@@ -25,6 +27,7 @@ from foretop_core.rules.facts.run_facts import (
 from foretop_core.rules.phases import FINISHING, HOLDS_SLOT
 from foretop_core.rules.phases import WAITING as WAITING_PHASES
 from foretop_core.store import Store
+from foretop_core.store.store import MOST_AT_ONCE
 from foretop_core.tables.engine.drawings import Drawing, TimeBar
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
@@ -101,22 +104,17 @@ class QueueView(View[Run]):
         """
         if title == RUNNING:
             return f"{_running_words(entries, render)}; IN, AT: end"
-        # There may be ten thousand of them: the line has what the facts of each would say.
-        line = render.line(entries[0].namespace)
-        is_told = line.server.silent_for is None and not render.snapshot.is_loading
-        waiting = [item for run in entries if is_told and (item := line.item(run)) is not None and item.waits]
-        coming = [item for item in waiting if not item.refusal]
+        sums = _sums(entries, render)
         if title == RESTORES:
-            return f"{len(entries):,}, beside the slots; IN, AT: end{', ~ start' if coming else ''}"
-        refused = len(waiting) - len(coming)
+            has_coming = sums is not None and sums.has_coming
+            return f"{len(entries):,}, beside the slots; IN, AT: end{', ~ start' if has_coming else ''}"
+        refused = 0 if sums is None else sums.refused
         has_others = refused < len(entries)
         parts = [f"{len(entries):,}", *([f"{refused:,} refused" if has_others else "all refused"] if refused else ())]
-        for verb, likely in (
-            ("started", [item.expected_start for item in coming if item.expected_start is not None]),
-            ("done", [item.expected_end for item in coming if item.expected_end is not None]),
-        ):
-            if likely and len(likely) == len(entries) - refused:
-                parts.append(f"{'the rest' if refused else 'all'} {verb} by {render.estimate(max(likely), entries[0])}")
+        if sums is not None and sums.waiting == len(entries):
+            for verb, last in (("started", sums.start), ("done", sums.end)):
+                if last is not None:
+                    parts.append(f"{'the rest' if refused else 'all'} {verb} by {render.estimate(last, entries[0])}")
         return f"{', '.join(parts)}; IN, AT: start" if has_others else ", ".join(parts)
 
     def below(self, render: RenderContext) -> tuple[str, Sequence[Run]]:
@@ -128,6 +126,20 @@ class QueueView(View[Run]):
             return queue_item(render.snapshot.context, facts, facts.item, render.now)
         nothing = dict.fromkeys(("position", "waitingPosition", "owner", "blockedBy", "expectedStart"))
         return {**identity(render.snapshot.context, entry), "phase": entry.phase or None, **nothing}
+
+
+def _sums(entries: Sequence[Run], render: RenderContext) -> LineSums | None:
+    """What the line says of these runs together; None where it says nothing.
+
+    Of many runs that are not all of the line, as a filter leaves them, only the number is told.
+    """
+    line = render.line(entries[0].namespace)
+    if line.server.silent_for is not None or render.snapshot.is_loading:
+        return None
+    if len(entries) <= MOST_AT_ONCE:
+        return line_sums(item for run in entries if (item := line.item(run)) is not None)
+    of_all = line.sums[type(entries[0])]
+    return of_all if len(entries) in (of_all.waiting, of_all.waiting + of_all.running + of_all.finishing) else None
 
 
 def ended_lately(render: RenderContext) -> tuple[str, Sequence[Run]]:
