@@ -42,6 +42,7 @@ async def test_one_changed_row_of_thousands_costs_one_row_and_one_line() -> None
         await shown.sort_by("name")
         rows = shown.table.rows
         assert isinstance(rows, StoreTableModel)
+        await shown.until(lambda: not rows.table.due)
         await shown.tick()
         derived, made = rows.table.derived, shown.table.strips_made
         _change(shown, shown.names()[3], "Failed")

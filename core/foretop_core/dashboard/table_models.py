@@ -6,7 +6,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import islice
 from typing import Any
 
@@ -34,8 +34,10 @@ from foretop_core.tables.text.terminal_text import clean, unsigned
 
 FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})
 _JUDGED_EVERY, _JUDGED_LONG_AGO = timedelta(seconds=1), timedelta(seconds=30)
-_JUDGED_IN_TURN, _JUDGED_AT_ONCE = 20, 500
+_JUDGED_IN_TURN, _JUDGED_AT_ONCE = 20, 200
 """So many rows are judged again each second, and when a page is shown that was not looked at for long."""
+_MADE_AT_ONCE = 200
+"""So many rows are made within some milliseconds."""
 _UNREADABLE = Judged(StatusGlyph.BROKEN, (-1,))
 CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _render: "", lambda _entry: None, from_middle=True)
 _TITLE_WORD = re.compile(r"[a-z]+")
@@ -163,6 +165,7 @@ class TableModel(ABC):
 
     def find(self, key: ObjectRef) -> int | None:
         """The line of a row; a folded group is opened for it."""
+        self.table.bring_one(key)
         if self.groups is not None and key.kind != HEAD and key in self.table:
             self.groups.unfold(key)
         return self.lines.index_of(key)
@@ -373,11 +376,12 @@ class StoreTableModel(TableModel):
     table: ObjectRows[Any]
 
     def __init__(self, state: DashboardState, view: View[Any], *, worst_first: bool = False) -> None:
-        """With `worst_first` the rows start in that order, and their states are counted."""
+        """With `worst_first` the rows start in that order, their states are counted, and many are made in turn."""
         # The rows are judged while they are made, so what judges them comes first.
         self.state, self.view = state, view
-        self._judged_at = datetime.min.replace(tzinfo=UTC)
-        rows = ObjectRows(view, state.store, state.contexts, self._judged if worst_first else None)
+        self._judged_at = state.now()
+        judge, most = (self._judged, _MADE_AT_ONCE) if worst_first else (None, None)
+        rows = ObjectRows(view, state.store, state.contexts, judge, most)
         super().__init__(state, view, rows)
         self._below: tuple[int, tuple[Row, ...]] = (-1, ())
         """The second at which it was looked for what stands below, and what that was."""

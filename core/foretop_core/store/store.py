@@ -206,6 +206,11 @@ class Store:
             if key[:2] == (context, kind):
                 yield key, stand_in
 
+    def keys(self, context: str, kind: str) -> tuple[ObjectRef, ...]:
+        """The keys of every row of one kind, without a look at each object that can be read."""
+        unreadable = (key for key in self._unreadable if key[:2] == (context, kind))
+        return (*self._tables.get((context, kind), ()), *unreadable)
+
     def objects(self, context: str) -> Iterator[tuple[ObjectRef, Resource]]:
         """Every object of one cluster, the placeholders of unreadable ones too."""
         for (where, _), table in self._tables.items():

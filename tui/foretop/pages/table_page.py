@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
@@ -111,6 +112,7 @@ class TablePage(FilterablePage):
             self.table.rearranged()
         self.narrow_to(self.prompt.value)
         self._tell()
+        self._bring_rows()
 
     def configure(self, settings: Settings) -> None:
         """Columns and order are taken up where they are set, or were set before; a person's own order stays else."""
@@ -129,10 +131,29 @@ class TablePage(FilterablePage):
     def explain(self, lines: Sequence[Line]) -> None:
         self.table.explain(lines)
 
+    def _bring_rows(self) -> None:
+        """The rows of a large table are made some at a time, and keys are answered between."""
+        if self.rows is None or not self.rows.table.due or self._is_bringing:
+            return
+        self._is_bringing = True
+        self.set_timer(_REST, self._bring_some)
+
+    def _bring_some(self) -> None:
+        self._is_bringing = False
+        if self.rows is None:
+            return
+        self.rows.table.bring()
+        at = time.monotonic()
+        if self.display and (not self.rows.table.due or at - self._painted_at >= _PAINTED_EVERY):
+            self._painted_at = at
+            self.pulse()
+        self._bring_rows()
+
     def pulse(self) -> None:
         if self.rows is not None and self.state is not None:
             self.rows.keep_up()
             self.table.pulse()
+            self._bring_rows()
             self.table.show_below(self.rows.below() if self.is_framed else ())
             if not len(self.rows.table):
                 self.table.explain(self._why_empty())
@@ -143,6 +164,7 @@ class TablePage(FilterablePage):
         if self.rows is not None and self.rows.is_out_of_focus:
             self._renew()
         self.table.pulse()
+        self._bring_rows()
         # A page that was hidden has its room only when it has been laid out.
         self.call_after_refresh(self._tell)
 
@@ -295,6 +317,9 @@ class TablePage(FilterablePage):
     def _usual_pane(self) -> int:
         return _HIGH_PANE if self.screen.size.height >= HIGH else _PANE
 
+    _is_bringing = False
+    _painted_at = 0.0
+    """When rows that have come in were last shown, by the clock of the process."""
     _pane_lines: int | None = None
     _pane_key: ObjectRef | None = None
 
@@ -325,6 +350,8 @@ class TablePage(FilterablePage):
                 return [(span(f"{self._problem}.", Tone.BAD),)]
             values = self.rows.values_there()
             return nothing_fits(self.state.focus, self.rows.filter_text, self.rows.table.total, values)
+        if self.rows.table.due:
+            return [(span(_still_due(self.rows), Tone.DIM),)]
         nobody = [_NONE_HERE] if self.rows.table.total else self.spec.why_empty(self.state)
         out = ways_out(self.state.focus) if self.state.focus.narrows(self.kinds) else []
         return [*(why_empty(self.state, self.kinds) or nobody), *out]
@@ -470,6 +497,7 @@ class TablePage(FilterablePage):
             f"{self.rows.held_back} ({key_name('acknowledged')})" if self.rows.held_back else "",
             f"{key_name('escape')} clears the marks" if self.table.marked else "",
             f"hidden: {', '.join(self.table.given_up)} ({key_name('wide')} shows)" if self.table.given_up else "",
+            _still_due(self.rows),
             how_far(self.rows.state, self.kinds),
             not_allowed(self.rows.state) if not self.kinds else "",
         ]
@@ -487,7 +515,8 @@ class TablePage(FilterablePage):
             or self.rows.state.focus.words
             or self.table.marked
         )
-        missing = how_far(self.rows.state, self.kinds) or (not self.kinds and not_allowed(self.rows.state))
+        state = self.rows.state
+        missing = self.rows.table.due or how_far(state, self.kinds) or (not self.kinds and not_allowed(state))
         return Tone.WARN if self.rows.notice or less or missing else Tone.DIM
 
     @property
@@ -531,6 +560,13 @@ def _undone(key: ObjectRef | None, state: DashboardState) -> tuple[Paragraph, ..
     return tuple(paragraph(text, Tone.WARN, bold=True, yields=True, least=1) for text in lines)
 
 
+def _still_due(rows: TableModel) -> str:
+    """Names the rows that have still to be made; "" for none."""
+    return f"{rows.table.due:,} rows still to come" if rows.table.due else ""
+
+
+_REST, _PAINTED_EVERY = 0.005, 0.1
+"""Seconds between two steps in which rows are made, and between two paints meanwhile."""
 _MANY_ROWS = 5_000
 """Narrowing so many takes some 20 to 40 ms."""
 _NAMES = frozenset({"name", "subject"})

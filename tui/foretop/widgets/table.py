@@ -80,8 +80,10 @@ class Table(TableBase, can_focus=True):
         The first row has it while the rows of a first visit sort themselves.
         """
         assert self.rows is not None
-        lines = self.rows.lines
-        found = lines.index_of(self.cursor) if self.cursor is not None and self._is_chosen else None
+        lines, found = self.rows.lines, None
+        if self.cursor is not None and self._is_chosen:
+            self.rows.table.bring_one(self.cursor)
+            found = lines.index_of(self.cursor)
         before = self._place if self._is_chosen else 0
         if found is None:
             self._place = self._beside_sections(before)
@@ -208,6 +210,7 @@ class Table(TableBase, can_focus=True):
     def mark_all(self) -> None:
         """All rows that are shown, be they on the screen or not."""
         if self.rows is not None:
+            self.rows.table.bring_all()
             self._marks.add(key for key, _ in self.rows.table)
             self.refresh()
 

@@ -35,6 +35,8 @@ from foretop_core.tables.text.terminal_text import width
 
 _SAMPLE = 200
 """So many rows, from all over the table, tell how wide the columns are."""
+_LOOKED_AT = 40
+"""So many of them are looked at with each paint."""
 _GROWN = 1.5
 _STEP = 1.25
 
@@ -46,13 +48,15 @@ class ColumnWidths:
         self._common: list[int] = []
         self._shown: list[int] = []
         self._sampled = 0
+        self._unseen = range(0)
+        """The places of the sample that have still to be looked at."""
         self._top = 0
 
     def forget(self, rows: TableModel) -> None:
         """Starts from the titles and what the texts will come to; the sorted column has room for its arrow."""
         self._common = [max(column.cells, _titled(column, rows)) for column in rows.columns]
         self._shown = list(self._common)
-        self._sampled = 0
+        self._sampled, self._unseen = 0, range(0)
 
     def of(self, rows: TableModel, window: Iterable[Row], top: int) -> Sequence[int]:
         """While nobody scrolls they only grow, for nothing shrinks under the eye."""
@@ -67,12 +71,13 @@ class ColumnWidths:
     def _sample(self, rows: TableModel) -> None:
         """Again where the table is another one than at the last look: all of a small one, or when a large one grew."""
         size = len(rows.lines)
-        if size == self._sampled or _SAMPLE < size <= _GROWN * self._sampled:
-            return
-        self._sampled = size
-        for place in range(0, size, max(1, -(-size // _SAMPLE))):
+        if size != self._sampled and not _SAMPLE < size <= _GROWN * self._sampled:
+            self._sampled, self._unseen = size, range(0, size, max(1, -(-size // _SAMPLE)))
+        most = len(self._unseen) if size <= _SAMPLE else _LOOKED_AT
+        for place in self._unseen[:most]:
             for row in rows.paint(place, place + 1):
                 _grow(self._common, (width(cell.text) for cell in row.cells))
+        self._unseen = self._unseen[most:]
 
 
 def _titled(column: Column[Any], rows: TableModel) -> int:

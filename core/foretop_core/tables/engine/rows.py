@@ -1,12 +1,13 @@
 """Rows in order, kept so change by change: finding a place costs O(log n), a new order or filter O(n).
 
-Those of a view follow the store: only the ones that a change touches are derived again.
+Those of a view follow the store: only the ones that a change touches are derived again, some at a time.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -70,6 +71,23 @@ class SortedRows(Generic[E]):
     @property
     def total(self) -> int:
         return len(self._entries)
+
+    @property
+    def due(self) -> int:
+        """How many rows are still to be made, or to be made again."""
+        return 0
+
+    def bring(self) -> bool:
+        """Makes some of the rows that are due; whether a visible row is other than before."""
+        return False
+
+    def bring_all(self) -> bool:
+        """The same with all of them."""
+        return False
+
+    def bring_one(self, key: ObjectRef) -> None:
+        """Makes the row of an object that is due, before its turn."""
+        return
 
     def __contains__(self, key: ObjectRef) -> bool:
         """True if the row is visible."""
@@ -266,8 +284,13 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
         store: Store,
         contexts: Iterable[str],
         judge: Callable[[ObjectRef, E | UnreadableRow], Judged] | None = None,
+        most: int | None = None,
     ) -> None:
+        """`most` is how many rows are made at once; the others are made when `bring` is called again and again."""
         super().__init__()
+        self._most = most
+        self._due: dict[ObjectRef, None] = {}
+        """The rows that are to be made, or made again."""
         self._judge = judge
         self._judged: dict[ObjectRef, _Known[E]] = {}
         self._marked: dict[ObjectRef, StatusGlyph] = {}
@@ -280,11 +303,13 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
         self._contexts = frozenset(contexts)
         self._changes = store.feed.subscribe(view.watched)
         self._column = view.column(view.order)
+        self._bases = self._known_bases()
+        for context in sorted(self._contexts):
+            self._due.update(dict.fromkeys(view.keys(store, context)))
+        self.derived = 0
+        self.bring()
         self.derived = 0
         """How often a row was derived since the first ones were."""
-        self._bases = self._known_bases()
-        first = (key for context in sorted(self._contexts) for key in view.keys(store, context))
-        self.replace((key, entry) for key in first if (entry := self._derive(key)) is not None)
 
     @property
     def sorted_by(self) -> str:
@@ -327,16 +352,33 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
     def pump(self) -> bool:
         """Takes what changed since the last time; whether a visible row is other than before.
 
-        Each row touched is derived once, however often it changed.
+        Each row touched is derived once, however often it changed, and of very many some at a time.
         """
         changes = self._changes.drain()
-        if not changes:
-            return False
-        touched = self._based_anew()
-        for key, change in changes.items():
-            touched.update(dict.fromkeys(self._touched(key, change)))
+        if changes:
+            self._due.update(self._based_anew())
+            for key, change in changes.items():
+                self._due.update(dict.fromkeys(self._touched(key, change)))
+        return self.bring()
+
+    @property
+    def due(self) -> int:
+        return len(self._due)
+
+    def bring(self) -> bool:
+        return bool(self._due) and self._make(tuple(islice(self._due, self._most)))
+
+    def bring_all(self) -> bool:
+        return bool(self._due) and self._make(tuple(self._due))
+
+    def bring_one(self, key: ObjectRef) -> None:
+        if key in self._due:
+            self._make((key,))
+
+    def _make(self, keys: Iterable[ObjectRef]) -> bool:
         rows: dict[ObjectRef, E | UnreadableRow | None] = {}
-        for key in touched:
+        for key in keys:
+            del self._due[key]
             if key.context in self._contexts:
                 self.derived += 1
                 rows[key] = self._derive(key)

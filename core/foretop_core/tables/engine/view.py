@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
 import msgspec
@@ -310,7 +311,7 @@ class View(TableView[E]):
 
     def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
         """The keys of all rows of a cluster."""
-        return (key for kind in sorted(self.kinds) for key, _ in store.items(context, kind))
+        return tuple(chain.from_iterable(store.keys(context, kind) for kind in sorted(self.kinds)))
 
 
 _KEY_FIELDS = {"context": 0, "namespace": 2, "name": 3}
