@@ -10,6 +10,7 @@ import pytest
 from foretop.commands.report import report_snapshots
 from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.night import likely_night, night
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import names_key, render
 from foretop_core.rules.triage import Finding, Severity, Thresholds, triage
@@ -70,6 +71,28 @@ def test_a_run_that_is_overtaken_by_the_next_is_a_note() -> None:
     assert overtaken.code == "run-not-done-in-time"
     assert width(render(overtaken.what, NOW)) <= 32
     assert "which is made late" in render(overtaken.evidence, NOW)
+
+
+@pytest.mark.parametrize("likely", [56, 61, 64])
+def test_a_run_has_one_fate_in_triage_and_in_a_forecast_of_many_courses(likely: int) -> None:
+    """Triage knows the likely course alone, and the forecast has drawn fifty, most of which may go otherwise."""
+    lengths = (30, likely, 90, 40, 80)
+    begun = [NOW.replace(minute=0, second=3) - timedelta(hours=3 * number) for number in range(1, 6)]
+    runs = [
+        backup(
+            f"long-{number}",
+            created=at.isoformat(),
+            started=at.isoformat(),
+            ended=(at + timedelta(minutes=minutes)).isoformat(),
+            of="long",
+        )
+        for number, (at, minutes) in enumerate(zip(begun, lengths, strict=True))
+    ]
+    objects = (location(), schedule("long", "0 * * * *", last="02:00:03"), *runs)
+    snapshot = assemble(objects, given_versions={"": "1.18.3"})
+    known, drawn = likely_night(snapshot, "velero", NOW), night(snapshot, "velero", NOW)
+    assert drawn.draws
+    assert {run.due: run.fate for run in known.runs} == {run.due: run.fate for run in drawn.runs}
 
 
 def test_a_window_that_will_not_be_free_names_who_is_at_work_in_it() -> None:

@@ -37,6 +37,8 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 
 DAY = timedelta(days=1)
 FEWEST_DRAWS = 50
+_LATE = 61.0
+"""Seconds: Velero looks at its schedules once a minute."""
 NOT_MADE = -NEVER
 """The end of a run in a course that does not make it: no other run has to wait for that."""
 
@@ -340,8 +342,10 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
             for at, run in enumerate(course.made[place]):
                 key = at if model.state.schedules[place].every else round(run.due)
                 by_due.setdefault(key, {})[number] = run
-        for scheduled in by_due.values():
-            runs.append(_scheduled_run(model, schedule, place, scheduled, len(draws)))
+        every = model.state.schedules[place].every
+        told = {at if every else round(run.due): run for at, run in enumerate(likely.made[place])}
+        for key, scheduled in by_due.items():
+            runs.append(_scheduled_run(model, schedule, place, scheduled, len(draws), told.get(key)))
         if all(course.holding[place] for course in draws or (likely,)):
             planned = model.state.schedules[place].due
             runs += (_held_run(model, schedule, due) for due in planned if round(due) not in by_due)
@@ -401,16 +405,29 @@ def _open_run(
 
 
 def _scheduled_run(
-    model: ServerModel, schedule: Schedule, place: int, played: Mapping[int, PlayedRun], draws: int
+    model: ServerModel,
+    schedule: Schedule,
+    place: int,
+    played: Mapping[int, PlayedRun],
+    draws: int,
+    likely: PlayedRun | None,
 ) -> ForeseenRun:
-    """Puts one run together from the courses that have it, by their numbers; without draws that is the likely one."""
+    """Puts one run together from the courses that have it, by their numbers; without draws that is the likely one.
+
+    Its fate is that in the likely course, which all surfaces know; only where that has no such run, that in most.
+    """
     by_course = {number: run for number, run in played.items() if not run.is_lost}
     made = list(by_course.values())
     share = 1 - len(made) / (draws or 1)
     now, refused = model.now, any(run.is_refused for run in made)
-    late = sum(run.submitted - max(run.due, 0.0) > 61.0 for run in made)
-    fate = Fate.LOST if share > 0.5 else Fate.REFUSED if refused else Fate.LATE if 2 * late > len(made) else Fate.MADE
+    fates = [_fate(run) for run in played.values()] + [Fate.LOST] * (draws - len(played))
+    fate = _fate(likely) if likely is not None and made else max(Fate, key=fates.count)
     submitted = range_over(now, [run.submitted for run in made])
+    if fate is Fate.LATE:
+        told = likely.submitted if likely is not None else min(run.submitted for run in made)
+        reason: Text = sentence(fate.reason, " until about ", estimate(now + timedelta(seconds=told)))
+    else:
+        reason = fate.reason
     ends = range_over(now, [run.end for run in made])
     return ForeseenRun(
         Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name),
@@ -422,11 +439,18 @@ def _scheduled_run(
         fate,
         share,
         is_borrowed=not model.lengths[place].tells(),
-        reason=sentence(fate.reason, " until about ", estimate(submitted.likely))
-        if fate is Fate.LATE and submitted is not None
-        else fate.reason,
+        reason=reason,
         ends=tuple(by_course[number].end if number in by_course else NOT_MADE for number in range(draws)),
     )
+
+
+def _fate(run: PlayedRun) -> Fate:
+    """The fate of a run in one course."""
+    if run.is_lost:
+        return Fate.LOST
+    if run.is_refused:
+        return Fate.REFUSED
+    return Fate.LATE if run.submitted - max(run.due, 0.0) > _LATE else Fate.MADE
 
 
 def _played(course: Course) -> Iterator[PlayedRun]:

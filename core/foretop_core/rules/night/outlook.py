@@ -165,7 +165,7 @@ class Outlook(msgspec.Struct, frozen=True):
 
     @property
     def lost(self) -> tuple[ForeseenRun, ...]:
-        """The runs that are lost in more than half of the courses."""
+        """The runs that are lost in the likely course."""
         return self._with(Fate.LOST)
 
     @property
