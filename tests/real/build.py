@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,6 +27,7 @@ from tests.real.cache import kept, place
 
 HERE = Path(__file__).parent
 ORACLE = HERE / "cronoracle"
+POLICY_ORACLE = HERE / "policyoracle"
 SERVERS = ("etcd", "kube-apiserver", "kubectl")
 BUILD = ("build", "-v", "-trimpath", "-buildvcs=false")
 BUILD_ENVIRONMENT = {"CGO_ENABLED": "0", "GOWORK": "off"}
@@ -146,22 +148,44 @@ def _make_oracle(folder: Path, say: Callable[[str], None]) -> None:
     go_build("the cron oracle", ["-o", str(folder / "cronoracle"), "."], say, ORACLE)
 
 
+def policy_oracle(say: Callable[[str], None]) -> Path:
+    """Velero's own reading of resource policies; it is internal, so the oracle is built in a copy of its module."""
+    recipe = build_recipe(*sorted(POLICY_ORACLE.glob("*.*")), extra=repr(CRD_SOURCES[0]))
+    return _kept("policyoracle", recipe, _make_policy_oracle, say) / "policyoracle"
+
+
+def _make_policy_oracle(folder: Path, say: Callable[[str], None]) -> None:
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary, "velero")
+        shutil.copytree(_downloaded(CRD_SOURCES[0]), copy, copy_function=shutil.copyfile)
+        for file, target in (("main", "cmd/policyoracle/main.go"), ("read", "internal/resourcepolicies/read.go")):
+            copy.joinpath(target).parent.chmod(0o755)
+            copy.joinpath(target).parent.mkdir(exist_ok=True)
+            shutil.copyfile(POLICY_ORACLE / f"{file}.txt", copy / target)
+        arguments = ["-o", str(folder / "policyoracle"), "./cmd/policyoracle"]
+        go_build("the policy oracle", arguments, say, copy, {"GONOSUMDB": "github.com/project-velero/kopia"})
+
+
 def _fetch_crds(folder: Path, say: Callable[[str], None]) -> None:
     for source in CRD_SOURCES:
         say(f"Fetching the CRDs of {source.module}")
-        answer = subprocess.run(
-            [find_go(), "mod", "download", "-json", source.module],
-            cwd=HERE,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        found = json.loads(answer.stdout or "{}")
-        if answer.returncode != 0 or "Dir" not in found:
-            raise BuildError(f"cannot fetch {source.module}: {found.get('Error') or answer.stderr.strip()}")
-        if found["Sum"] != source.checksum:
-            raise BuildError(f"{source.module} has checksum {found['Sum']} instead of {source.checksum}")
-        _copy_all(Path(found["Dir"]), source.patterns, folder)
+        _copy_all(_downloaded(source), source.patterns, folder)
+
+
+def _downloaded(source: CrdSource) -> Path:
+    answer = subprocess.run(
+        [find_go(), "mod", "download", "-json", source.module],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = json.loads(answer.stdout or "{}")
+    if answer.returncode != 0 or "Dir" not in found:
+        raise BuildError(f"cannot fetch {source.module}: {found.get('Error') or answer.stderr.strip()}")
+    if found["Sum"] != source.checksum:
+        raise BuildError(f"{source.module} has checksum {found['Sum']} instead of {source.checksum}")
+    return Path(found["Dir"])
 
 
 def _copy_all(root: Path, patterns: Iterable[str], folder: Path) -> None:

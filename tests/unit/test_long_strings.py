@@ -101,6 +101,7 @@ def test_text_that_is_searched_for_patterns_takes_no_time_that_grows_with_its_sq
 
 _JUDGED = {
     "foretop_core.foreign_text._NAMED": "looks ahead over the one word that it then takes",
+    "foretop_core.rules.globs._READ": "takes patterns of at most 253 letters, and each letter in one way",
     "foretop_core.rules.protection.coverage._CLOSED_SETS": "a round takes one pair of brackets, in one way",
     "foretop_core.tables.engine.selectors._REQUIREMENT": "reads what a person types, in pieces that commas part",
 }

@@ -81,16 +81,36 @@ class Event(Resource, frozen=True):
         return self.last_timestamp or self.event_time or self.first_timestamp or self.created
 
 
+class NamedVolume(Wire, frozen=True):
+    """A volume of a pod as one of its containers names it."""
+
+    name: str = ""
+
+
 class Container(Wire, frozen=True):
     name: str = ""
     image: str = ""
     command: tuple[str, ...] = ()
     args: tuple[str, ...] = ()
+    volume_mounts: tuple[NamedVolume, ...] = ()
+    volume_devices: tuple[NamedVolume, ...] = ()
+
+
+class ClaimOfPod(Wire, frozen=True):
+    claim_name: str = ""
+
+
+class PodVolume(Wire, frozen=True):
+    """A volume of a pod; of other sources than claims only the name is read."""
+
+    name: str = ""
+    persistent_volume_claim: ClaimOfPod | None = None
 
 
 class PodSpec(Wire, frozen=True):
     node_name: str = ""
     containers: tuple[Container, ...] = ()
+    volumes: tuple[PodVolume, ...] = ()
 
 
 class PodTemplate(Wire, frozen=True):
@@ -178,6 +198,10 @@ class Pod(Resource, frozen=True):
 
 class ClaimSpec(Wire, frozen=True):
     volume_name: str = ""
+    storage_class_name: str | None = None
+    """None where it has none, which is not the same as "" for Velero."""
+    volume_mode: str = "Filesystem"
+    access_modes: tuple[str, ...] = ()
 
 
 class ClaimStatus(Wire, frozen=True):
@@ -199,17 +223,81 @@ class PersistentVolumeClaim(Resource, frozen=True):
 
 
 class VolumeSpec(Wire, frozen=True):
-    """The source of a volume is the one of these fields that it has; of most kinds nothing is read."""
+    """The source of a volume is the one of the fields from `host_path` on that it has."""
 
     claim_ref: ObjectReference = ObjectReference()
+    capacity: Mapping[str, str] = NONE
+    storage_class_name: str = ""
     host_path: Mapping[str, Any] | None = None
     nfs: Mapping[str, Any] | None = None
     local: Mapping[str, Any] | None = None
     csi: Mapping[str, Any] | None = None
+    aws_elastic_block_store: Mapping[str, Any] | None = None
+    azure_disk: Mapping[str, Any] | None = None
+    azure_file: Mapping[str, Any] | None = None
+    cephfs: Mapping[str, Any] | None = None
+    cinder: Mapping[str, Any] | None = None
+    fc: Mapping[str, Any] | None = None
+    flex_volume: Mapping[str, Any] | None = None
+    flocker: Mapping[str, Any] | None = None
+    gce_persistent_disk: Mapping[str, Any] | None = None
+    glusterfs: Mapping[str, Any] | None = None
+    iscsi: Mapping[str, Any] | None = None
+    photon_persistent_disk: Mapping[str, Any] | None = None
+    portworx_volume: Mapping[str, Any] | None = None
+    quobyte: Mapping[str, Any] | None = None
+    rbd: Mapping[str, Any] | None = None
+    scale_io: Mapping[str, Any] | None = msgspec.field(default=None, name="scaleIO")
+    storageos: Mapping[str, Any] | None = None
+    vsphere_volume: Mapping[str, Any] | None = None
+
+    @property
+    def source(self) -> str:
+        """The sort of its source, as policies call it; "" for one that they do not know."""
+        return next((name for field, name in _SOURCES.items() if getattr(self, field) is not None), "")
+
+    @property
+    def csi_driver(self) -> str:
+        return str((self.csi or {}).get("driver", ""))
+
+
+_SOURCES = {
+    "aws_elastic_block_store": "awsElasticBlockStore",
+    "azure_disk": "azureDisk",
+    "azure_file": "azureFile",
+    "cephfs": "cephfs",
+    "cinder": "cinder",
+    "csi": "csi",
+    "fc": "fc",
+    "flocker": "flocker",
+    "flex_volume": "flexVolume",
+    "gce_persistent_disk": "gcePersistentDisk",
+    "glusterfs": "glusterfs",
+    "host_path": "hostPath",
+    "iscsi": "iscsi",
+    "local": "local",
+    "nfs": "nfs",
+    "photon_persistent_disk": "photonPersistentDisk",
+    "portworx_volume": "portworxVolume",
+    "quobyte": "quobyte",
+    "rbd": "rbd",
+    "scale_io": "scaleIO",
+    "storageos": "storageOS",
+    "vsphere_volume": "vsphereVolume",
+}
+"""In the order in which Velero looks for them."""
 
 
 class PersistentVolume(Resource, frozen=True):
     spec: VolumeSpec = VolumeSpec()
+
+
+class StorageClass(Resource, frozen=True):
+    provisioner: str = ""
+
+
+class VolumeSnapshotClass(Resource, frozen=True):
+    driver: str = ""
 
 
 class NamespaceStatus(Wire, frozen=True):

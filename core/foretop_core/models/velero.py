@@ -288,6 +288,14 @@ class BackupStorageLocation(Resource, frozen=True):
         return "read-only" if self.spec.access_mode == "ReadOnly" else ""
 
 
+class VolumeSnapshotLocationSpec(Wire, frozen=True):
+    provider: str = ""
+
+
+class VolumeSnapshotLocation(Resource, frozen=True):
+    spec: VolumeSnapshotLocationSpec = VolumeSnapshotLocationSpec()
+
+
 class BackupRepositorySpec(Wire, frozen=True):
     volume_namespace: str = ""
     backup_storage_location: str = ""

@@ -366,6 +366,11 @@ def _fits(name: str, entries: Iterable[str]) -> bool:
     )
 
 
+def fits_entry(name: str, entry: str) -> bool:
+    """True if a name or pattern takes a name."""
+    return _fits(name, (entry,))
+
+
 def _among(entry: str, names: Sequence[str]) -> Sequence[str]:
     """The names that fit, out of names in order; only those with the same beginning are compared."""
     if entry == _EVERYTHING:
