@@ -205,7 +205,7 @@ class CalendarPage(FilterablePage):
             return
         state, item = self.state, self.timeline[key]
         lane = safely(lambda: self._lane_box(item, state), "the pane of the calendar", key, state)
-        told, size = self._told(state), size_class(self.size.width)
+        lines, size = self._told(state), size_class(self.size.width)
         is_week = self.lanes.zoom is Zoom.WEEK
         title = f"the {'week' if is_week else 'night'} in words{self._of_cluster(key)}"
         pane.display = size is SizeClass.NARROW or not is_week
@@ -216,13 +216,13 @@ class CalendarPage(FilterablePage):
             ahead = self.lanes.night
             # Where nothing can be foreseen, what keeps the run of the lane is told without a turn of the pane.
             rows = 2 if ahead is not None and ahead.night.unknown else _WORDS[size] - (not is_week)
-            pane.show((*fitted(joined(told), room, rows), *own), keep_place=keep_place)
+            pane.show((*fitted(joined(lines), room, rows), *own), keep_place=keep_place)
             self._show_rule(rule, title)
             return
         room = night.size.width - 2
-        words = fitted(told, room, _WORDS[size])
-        left = _WORDS[size] - len(wrap(words, room))
-        signs = folded((_SIGNS_LINE,), room, left) if left > 0 else ()
+        words = fitted(lines, room, _WORDS[size])
+        free = _WORDS[size] - len(wrap(words, room))
+        signs = folded((_SIGNS_LINE,), room, free) if free > 0 else ()
         night.show([*words, *signs])
         pane.show(lane, keep_place=keep_place)
 
@@ -247,9 +247,9 @@ class CalendarPage(FilterablePage):
             return (_OUTDATED,)
         now = state.now(night.context)
         window = state.thresholds.window
-        wanted = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom, window)
-        if wanted != self._words_of:
-            self._words_of = wanted
+        basis = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom, window)
+        if basis != self._words_of:
+            self._words_of = basis
             self._words = (
                 week_words(night, now, state.zone)
                 if self.lanes.zoom is Zoom.WEEK
@@ -280,8 +280,8 @@ class CalendarPage(FilterablePage):
         if length is None:
             return ""
         last = next((took for run in runs if (took := run_length(run)) is not None), None)
-        said = f"; the last took {times.took(last)}" if last is not None else ""
-        return f"{times.took(length)} over {count(usual_sample(runs), 'run')}{said}"
+        sample = f"; the last took {times.took(last)}" if last is not None else ""
+        return f"{times.took(length)} over {count(usual_sample(runs), 'run')}{sample}"
 
     def _obstacles_of(self, key: ObjectRef) -> LaneObstacles:
         if self.state is None or self.timeline is None:
@@ -341,9 +341,9 @@ class CalendarPage(FilterablePage):
         now = state.now()
         snapshots = map(state.store.snapshot, state.contexts)
         servers = [(snapshot, namespace) for snapshot in snapshots for namespace in snapshot.schedules_by_namespace]
-        found = [(server[0], meeting) for server in servers for meeting in meetings(*server, now)]
-        found.sort(key=lambda one: (one[1].minutes[0], one[0].context, -one[1].size))
-        if not found:
+        sets = [(server[0], meeting) for server in servers for meeting in meetings(*server, now)]
+        sets.sort(key=lambda one: (one[1].minutes[0], one[0].context, -one[1].size))
+        if not sets:
             left_out = sum(len(drifting(*server)) for server in servers)
             more = f"; {left_out} with @every not counted" if left_out else ""
             self.app.notify(f"No two schedules start together within 24 hours{more}")
@@ -351,14 +351,14 @@ class CalendarPage(FilterablePage):
 
         def chosen(place: int | None) -> None:
             if place is not None:
-                snapshot, meeting = found[place]
+                snapshot, meeting = sets[place]
                 self.lanes.go_to(snapshot.ref(meeting.schedules[0]))
                 names = ", ".join(one.name for one in meeting.schedules)
                 at = when(meeting.minutes[0], state.now(), state.zone)
                 self.app.notify(f"{meeting.size} start together {at}: {names}")
 
-        labels = [self._collision_label(snapshot.context, meeting, state) for snapshot, meeting in found]
-        title = f"Starting in the same minute within 24 hours: {count(len(found), 'set')}"
+        labels = [self._collision_label(snapshot.context, meeting, state) for snapshot, meeting in sets]
+        title = f"Starting in the same minute within 24 hours: {count(len(sets), 'set')}"
         self.app.push_screen(ChoicePicker(title, labels, self.display_options.ascii), chosen)
 
     def do_what_if(self) -> None:
@@ -406,7 +406,7 @@ class CalendarPage(FilterablePage):
         assert self.state is not None
         context, namespace = planned.key.context, planned.key.namespace
         snapshot, app = self.state.store.snapshot(context), self.app
-        beside = [snapshot.ref(one) for one in snapshot.schedules_by_namespace.get(namespace, ())]
+        beside = [snapshot.ref(schedule) for schedule in snapshot.schedules_by_namespace.get(namespace, ())]
         key = planned.key if planned.key.name or not beside else beside[0]
         await self.host.go(PageAddress("schedules", filter="", key=key, jumped=True))
         await app.run_action("screen.do('create-schedule')")
@@ -417,9 +417,9 @@ class CalendarPage(FilterablePage):
     def _collision_label(self, context: str, meeting: Meeting, state: DashboardState) -> str:
         where = f"{self.lanes.names.get(context, context)}  " if self.lanes.names else ""
         often = f", {len(meeting.minutes)} times" if len(meeting.minutes) > 1 else ""
-        at = when(meeting.minutes[0], state.now(), state.zone)
-        names = join([one.name for one in meeting.schedules], 6)
-        return f"{at:<12} {where}{meeting.size:>3} together{often}: {names}"
+        moment = when(meeting.minutes[0], state.now(), state.zone)
+        names = join([schedule.name for schedule in meeting.schedules], 6)
+        return f"{moment:<12} {where}{meeting.size:>3} together{often}: {names}"
 
     async def do_jump(self) -> None:
         """To its row, where it has one."""

@@ -422,11 +422,11 @@ class DetailPage(Page, can_focus=True):
         resource = self.state.store.get(self.key)
         if resource is None:
             return describe_object(self.state, self.key, SECTIONS[0])
-        wanted = (self.key, resource.metadata.resource_version)
-        if self._asked != wanted:
+        asked = (self.key, resource.metadata.resource_version)
+        if self._asked != asked:
             if self._asked is None or self._asked[0] != self.key:
                 self._whole = None
-            self._asked = wanted
+            self._asked = asked
             self.run_worker(self._fetch(self.state, self.key), group="whole", exclusive=True)
         made_from = (self.key, resource, id(self._whole), self._folded)
         if self._yaml[0] != made_from:
@@ -439,9 +439,9 @@ class DetailPage(Page, can_focus=True):
         return self._yaml[1]
 
     async def _fetch(self, state: DashboardState, key: ObjectRef) -> None:
-        found = await fetch_object(state, key)
+        whole = await fetch_object(state, key)
         if key == self.key:
-            self._whole = found
+            self._whole = whole
             self._draw()
 
 

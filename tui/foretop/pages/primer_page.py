@@ -146,13 +146,13 @@ class PrimerPage(Page, can_focus=True):
     def take(self, key: ObjectRef) -> None:
         """Fills the fields from an object of the cluster."""
         resource = self.state.store.get(key) if self.state else None
-        found = taken_from(resource)
-        if found is None or self.state is None:
+        taken = taken_from(resource)
+        if taken is None or self.state is None:
             return
         self._dialect = Dialect.ROBFIG
         if isinstance(resource, Schedule):
             self._dialect = self.state.render_context(key.context).snapshot.readings(resource)[-1].dialect
-        text, minutes = unsigned(found[0]), found[1]
+        text, minutes = unsigned(taken[0]), taken[1]
         self._expression.value = text
         if minutes is not None:
             self._minutes.value = str(minutes)
@@ -268,14 +268,14 @@ class PrimerPage(Page, can_focus=True):
     def _sources(self) -> list[tuple[ObjectRef, str]]:
         if self.state is None:
             return []
-        found = [
+        sources = [
             (key, taken[0])
             for kind in SOURCES
             for context in self.state.contexts
             for key, resource in self.state.store.items(context, kind)
             if (taken := taken_from(resource)) is not None
         ]
-        return sorted(found, key=lambda entry: (SOURCES.index(entry[0].kind), entry[0].namespace, entry[0].name))
+        return sorted(sources, key=lambda entry: (SOURCES.index(entry[0].kind), entry[0].namespace, entry[0].name))
 
     def _where(self, key: ObjectRef) -> str:
         place = f"{key.namespace}/{key.name}"
@@ -337,9 +337,9 @@ def primer_pane(shown: Preview, now: datetime, zone: tzinfo, cells: int, lines: 
         *_ruler(pairs, shown.minutes, own, cells - _INDENT),
         *_prescaler(shown.verdict),
     )
-    left = lines - len(wrap(paragraphs, cells))
-    week = _week(pairs, now, own, cells - _INDENT) if left >= _WEEK_LINES else ()
-    return (*paragraphs, *week, *_table(pairs, now, own, left - len(week)))
+    free = lines - len(wrap(paragraphs, cells))
+    week = _week(pairs, now, own, cells - _INDENT) if free >= _WEEK_LINES else ()
+    return (*paragraphs, *week, *_table(pairs, now, own, free - len(week)))
 
 
 def _week(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tuple[Paragraph, ...]:
@@ -398,13 +398,13 @@ def _next(pairs: tuple[Pair, ...], now: datetime, zone: tzinfo, room: int) -> tu
     if not pairs:
         return (_labelled("Next", (span("no upcoming run within the next five years", Tone.WARN),)),)
     shown: list[str] = []
-    told = now.astimezone(zone).date()
+    day = now.astimezone(zone).date()
     for pair in pairs:
-        text = _pair(pair, told, now, zone)
+        text = _pair(pair, day, now, zone)
         if shown and len("   ".join([*shown, text])) > room:
             break
         shown.append(text)
-        told = pair.run.astimezone(zone).date()
+        day = pair.run.astimezone(zone).date()
     return (_labelled("Next", (Span("   ".join(shown)),)),)
 
 
@@ -436,8 +436,8 @@ def _prescaler(verdict: PrescalerVerdict) -> tuple[Paragraph, ...]:
         against = Span("" if verdict.documented else f", though {verdict.reason}")
         return (_labelled("Prescaler", (Span("gives "), text, Span(", which is right"), against)),)
     wrong = f"{verdict.missed_in_8_years:,} warm-ups missed and {verdict.extra_in_8_years:,} unneeded in 8 years"
-    said = (Span("gives "), text, Span(", contrary to its documentation, and is wrong: "), span(wrong, Tone.BAD))
-    return (_labelled("Prescaler", said),)
+    spans = (Span("gives "), text, Span(", contrary to its documentation, and is wrong: "), span(wrong, Tone.BAD))
+    return (_labelled("Prescaler", spans),)
 
 
 def _labelled(label: str, spans: Line, aside: str = "") -> Paragraph:

@@ -116,9 +116,9 @@ class TablePage(FilterablePage):
 
     def configure(self, settings: Settings) -> None:
         """Columns and order are taken up where they are set, or were set before; a person's own order stays else."""
-        wanted = settings.page_settings(self.page_id)
-        if wanted != self._page_settings:
-            self._page_settings = wanted
+        page_settings = settings.page_settings(self.page_id)
+        if page_settings != self._page_settings:
+            self._page_settings = page_settings
             self._arrange()
 
     def _arrange(self) -> None:
@@ -243,7 +243,7 @@ class TablePage(FilterablePage):
             "" if view.starts_worst_first else view.order,
         ):
             return (Span(f"{view.order_words}{', reversed' if self.rows.reversed else ''}", DIM),)
-        column = next((one for one in self.rows.columns if one.name == self.rows.sorted_by), None)
+        column = next((column for column in self.rows.columns if column.name == self.rows.sorted_by), None)
         if column is None:
             return ()
         words = "worst first" if column.name == "severity" else f"by {column.title.lower()}"
@@ -305,11 +305,11 @@ class TablePage(FilterablePage):
         if not self.spec.pane_grows:
             free -= heads
             free = lines if lines <= free <= lines + _SPARE + 1 else free - _SPARE
-        wanted = min(_MOST_PANE, free)
+        grown = min(_MOST_PANE, free)
         # Without rows the table says why there are none, and needs its lines.
-        is_usual = self.is_framed or not len(self.rows.table) or self.screen.size.height < LOW or wanted <= usual
+        is_usual = self.is_framed or not len(self.rows.table) or self.screen.size.height < LOW or grown <= usual
         # None takes the height of the style sheet; a rule that is only cleared lays nothing out.
-        height = None if is_usual else wanted
+        height = None if is_usual else grown
         if height != self._pane_lines:
             self._pane_lines = self._pane_box.styles.height = height
 

@@ -37,7 +37,7 @@ def findings_chosen(page: Page | None) -> tuple[Finding, ...]:
     marked = [finding for row in page.table.marked if (finding := page.rows.table.get(row)) is not None]
     under = finding_under_cursor(page)
     chosen = marked or ([under] if under is not None else [])
-    return tuple({(one.context, one.id): one for one in ungathered(chosen)}.values())
+    return tuple({(finding.context, finding.id): finding for finding in ungathered(chosen)}.values())
 
 
 def shows_acknowledged(page: Page | None) -> bool:

@@ -30,14 +30,14 @@ _WHOLE = 4
 
 def phrases(line: WordLine, room: int | None = None) -> Paragraph:
     """A line of the night's words; cut at its end where it has only so much room."""
-    pieces, left = [], None if room is None else room - LABEL
+    pieces, free = [], None if room is None else room - LABEL
     for phrase in line.phrases:
         text = unsigned(phrase.text)
-        if left is not None:
-            text = cut_end(text, max(0, left))
-            left -= width(text)
+        if free is not None:
+            text = cut_end(text, max(0, free))
+            free -= width(text)
         pieces.append(Span(text, style_of(phrase.tone)))
-        if left is not None and left <= 0:
+        if free is not None and free <= 0:
             break
     return Paragraph(tuple(pieces), line.label or " ")
 
@@ -65,16 +65,16 @@ def folded(lines: Sequence[WordLine], cells: int, rows: int) -> list[Paragraph]:
 def lane_line(item: TimelineItem, name: str, words: LaneWords | None, state: DashboardState) -> WordLine:
     """The lane under the cursor in one line."""
     if item.problem:
-        told = [Phrase(f" does not run: {item.problem}", Tone.BAD)]
+        rest = [Phrase(f" does not run: {item.problem}", Tone.BAD)]
     elif words is None:
-        told = [Phrase(_next(item, state))]
+        rest = [Phrase(_next(item, state))]
     else:
         parts = [f"due {words.due}" if words.due else "", _start(words)]
         parts += [f"ends {words.ends}" if words.ends else "", f"{SURE} by {words.by}" if words.by else ""]
-        told = [Phrase(f": {words.run}")] if words.run else []
-        told += [Phrase(f" {words.fate}", Tone.BAD)] if words.fate else []
-        told.append(Phrase(f" {', '.join(part for part in parts if part)}"))
-    return WordLine("This", (Phrase(name, Tone.BRIGHT), *told))
+        rest = [Phrase(f": {words.run}")] if words.run else []
+        rest += [Phrase(f" {words.fate}", Tone.BAD)] if words.fate else []
+        rest.append(Phrase(f" {', '.join(part for part in parts if part)}"))
+    return WordLine("This", (Phrase(name, Tone.BRIGHT), *rest))
 
 
 def _next(item: TimelineItem, state: DashboardState) -> str:
@@ -155,11 +155,11 @@ def _due(item: TimelineItem, state: DashboardState, label: str) -> list[Paragrap
     meaning = "" if isinstance(parsed, CronError) else parsed.describe()
     if not runs:
         return [paragraph("no upcoming run within the next five years", Tone.WARN, label=label)]
-    at = f"{when(runs[0], now, zone)}{_name(runs[0], item, state)}"
+    next_run = f"{when(runs[0], now, zone)}{_name(runs[0], item, state)}"
     if item.paused:
         first = "at once, then " if _is_kept_back(_facts(item, state)) else ""
-        return [paragraph(f"{first}{at}, {meaning}, if it were not paused", Tone.DIM, label="Would")]
-    return [paragraph(f"{at}, {meaning}", label=label), *_hindrance(item, state)]
+        return [paragraph(f"{first}{next_run}, {meaning}, if it were not paused", Tone.DIM, label="Would")]
+    return [paragraph(f"{next_run}, {meaning}", label=label), *_hindrance(item, state)]
 
 
 def _facts(item: TimelineItem, state: DashboardState) -> ScheduleFacts | None:

@@ -118,18 +118,18 @@ def overview(
         # The runs are not among the related objects here: they have a table below.
         render, wide = state.render_context(key.context), cells >= _TWO_COLUMNS
         return schedule_page(entry, render, cells - 2, remedy_lines(state, key), is_wide=wide)
-    said = [*_told(state, key, resource, cells), *remedy_lines(state, key)]
-    held = _conditions(state, key, resource)[:4]
+    paragraphs = [*_told(state, key, resource, cells), *remedy_lines(state, key)]
+    states = _conditions(state, key, resource)[:4]
     near = related(state.store, key)
-    said += [paragraph(""), *held] if held else []
-    said += _tenant_facts(state, key, resource)
-    said += [paragraph("")] if near else []
-    said += [
+    paragraphs += [paragraph(""), *states] if states else []
+    paragraphs += _tenant_facts(state, key, resource)
+    paragraphs += [paragraph("")] if near else []
+    paragraphs += [
         paragraph(_relative(state, other), label="Related" if not place else " ")
         for place, other in enumerate(near[:6])
     ]
-    said += [paragraph(f"and {len(near) - 6} more", label=" ")] if len(near) > 6 else []
-    return said
+    paragraphs += [paragraph(f"and {len(near) - 6} more", label=" ")] if len(near) > 6 else []
+    return paragraphs
 
 
 def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int) -> tuple[Paragraph, ...]:
@@ -223,13 +223,13 @@ def conditions(state: DashboardState, key: ObjectRef, resource: Resource) -> Seq
 
 
 def _conditions(state: DashboardState, key: ObjectRef, resource: Resource) -> list[Paragraph]:
-    held: tuple[Condition, ...] = ()
+    entries: tuple[Condition, ...] = ()
     if isinstance(resource, NonAdmin):
-        held = resource.state.conditions
+        entries = resource.state.conditions
     elif isinstance(resource, NonAdminBackupStorageLocation):
-        held = resource.status.conditions
+        entries = resource.status.conditions
     now, zone = state.now(key.context), state.zone_of(key)
-    return [_condition(entry, now, zone) for entry in held]
+    return [_condition(entry, now, zone) for entry in entries]
 
 
 def _condition(entry: Condition, now: datetime, zone: tzinfo) -> Paragraph:
@@ -247,9 +247,9 @@ def _condition(entry: Condition, now: datetime, zone: tzinfo) -> Paragraph:
 
 
 def events(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
-    found = state.store.indexes.events_by_uid.get(key.context, resource.metadata.uid)
+    recorded = state.store.indexes.events_by_uid.get(key.context, resource.metadata.uid)
     now, zone = state.now(key.context), state.zone_of(key)
-    dated = sorted(found, key=lambda event: event.seen.timestamp() if event.seen else 0.0, reverse=True)
+    dated = sorted(recorded, key=lambda event: event.seen.timestamp() if event.seen else 0.0, reverse=True)
     if not dated:
         return [paragraph("No events.", Tone.DIM)]
     return [
@@ -363,7 +363,7 @@ def _field(name: str, value: Any, folded: bool) -> list[str]:
     if folded and name == "status":
         return _folded(name, value, "")
     if folded and name == "metadata" and isinstance(value, Mapping) and "managedFields" in value:
-        rest = {key: held for key, held in value.items() if key != "managedFields"}
+        rest = {key: part for key, part in value.items() if key != "managedFields"}
         return [*_dumped({name: rest}), *_folded("managedFields", value["managedFields"], "  ")]
     return _dumped({name: value})
 
@@ -382,9 +382,9 @@ def _bounded(value: Any) -> Any:
         case str() if len(value) > LONGEST:
             return f"{value[:LONGEST]}… ({len(value) - LONGEST:,} more characters)"
         case Mapping():
-            return {key: _bounded(held) for key, held in value.items()}
+            return {key: _bounded(inner) for key, inner in value.items()}
         case list() | tuple():
-            return [_bounded(held) for held in value]
+            return [_bounded(inner) for inner in value]
         case _:
             return value
 

@@ -59,8 +59,8 @@ def nothing_fits(focus: ViewScope, filter_text: str, rows: int, values: Collecti
         else "No row has a problem."
     )
     shown = (span(f"{text}  "), Span(key_name("escape"), BOLD), span(f" shows all {rows:,}."))
-    there = [(span(f"Rows have, for example: {', '.join(values)}.", Tone.DIM),)] if values else []
-    return [shown, *there, *ways_out(focus)]
+    examples = [(span(f"Rows have, for example: {', '.join(values)}.", Tone.DIM),)] if values else []
+    return [shown, *examples, *ways_out(focus)]
 
 
 def empty_queue(state: DashboardState) -> list[Line]:
@@ -82,8 +82,8 @@ def _ended_lately(state: DashboardState, context: str) -> list[Line]:
         return []
     lines: list[Line] = [(), (Span(f"{_where(state, context)}{title}", DIM),)]
     for run in runs[:_MOST_LINES]:
-        mark, at = run_mark(run.phase), render.time_of_day(run.status.completion_timestamp, run)
-        text = f"{pad(cut(unsigned(run.name), _NAME), _NAME)}  {took(run, render.now):>6}  {at:>9}"
+        mark, ended_at = run_mark(run.phase), render.time_of_day(run.status.completion_timestamp, run)
+        text = f"{pad(cut(unsigned(run.name), _NAME), _NAME)}  {took(run, render.now):>6}  {ended_at:>9}"
         lines.append((Span(f"{mark.value} ", style_of(mark.tone)), span(text)))
     rest = len(render.ended_lately) - _MOST_LINES
     return [*lines, (span(f"  {rest} more: :backups", Tone.DIM),)] if rest > 0 else lines
@@ -91,10 +91,10 @@ def _ended_lately(state: DashboardState, context: str) -> list[Line]:
 
 def coming_run(render: RenderContext) -> str:
     """`etcd in 19 minutes`: which schedule runs next; "" where none will."""
-    known = [render.schedule(item) for item, _ in render.snapshot.read_schedules if not item.spec.paused]
+    active = [render.schedule(item) for item, _ in render.snapshot.read_schedules if not item.spec.paused]
     runs = (
         (run, facts.schedule.name)
-        for facts in known
+        for facts in active
         if not facts.invalid and (run := facts.next_run) is not None and not facts.due
     )
     run, name = min(runs, default=(None, ""))
@@ -134,8 +134,8 @@ def how_far(state: DashboardState, kinds: Collection[str]) -> str:
     """How much has come of these kinds while their first lists are long enough to come in pieces."""
     watches = [health for scope, health in state.store.health.watches() if scope.kind.name in kinds]
     lists = [health for health in watches if health.state is WatchState.SYNCING and health.expected]
-    seen, expected = sum(health.seen for health in lists), sum(health.expected or 0 for health in lists)
-    return f"{bar(seen, expected, _BAR)} {seen:,} of {expected:,}" if expected else ""
+    listed, expected = sum(health.seen for health in lists), sum(health.expected or 0 for health in lists)
+    return f"{bar(listed, expected, _BAR)} {listed:,} of {expected:,}" if expected else ""
 
 
 def _come(health: WatchHealth) -> str:

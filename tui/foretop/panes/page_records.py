@@ -146,7 +146,7 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         told_keys = keys(self._named(entry, key, state)) if shows_keys else ()
         if cells is None and self.explains is not None:
             # Below the sentences: one that goes on with another is not to be parted from it.
-            until = next((place for place, one in enumerate(paragraphs) if place > 1 and one.label), len(paragraphs))
+            until = next((place for place, line in enumerate(paragraphs) if place > 1 and line.label), len(paragraphs))
             paragraphs = (*paragraphs[:until], *self.explains(entry, render), *paragraphs[until:])
         if self.tells_remedy:
             # A pane that begins with a label has no sentence of its own on what is wrong.
@@ -175,9 +175,9 @@ class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
         group_of = {label: group for group in (*self.groups, ("Keys",)) for label in group}
         paragraphs: list[Paragraph] = []
         before: tuple[str, ...] = ()
-        for one in chain.from_iterable(parts):
-            group = group_of.get(one.label, before)
-            paragraphs.append(replace(one, apart=True) if paragraphs and group != before else one)
+        for line in chain.from_iterable(parts):
+            group = group_of.get(line.label, before)
+            paragraphs.append(replace(line, apart=True) if paragraphs and group != before else line)
             before = group
         return tuple(paragraphs)
 
@@ -435,10 +435,10 @@ _RECORDS = (
 def check_screen_pages(pages: Iterable[PageRecord], shown: Iterable[ScreenPage]) -> None:
     """Refuses a page that lacks one of its halves or a part of one, and names it."""
     halves = {page.id: page for page in shown}
-    known = {page.id: page for page in pages}
-    for lost in sorted(halves.keys() - known.keys() - {DETAIL}):
+    by_id = {page.id: page for page in pages}
+    for lost in sorted(halves.keys() - by_id.keys() - {DETAIL}):
         raise PageConflict(f"page {lost} has no record in foretop_core.pages")
-    for page in known.values():
+    for page in by_id.values():
         half = halves.get(page.id)
         if half is None:
             raise PageConflict(f"page {page.id} has no record in foretop.panes.page_records")
@@ -452,12 +452,12 @@ def check_parts(pages: Iterable[PageRecord], shown: Iterable[ScreenPage]) -> Non
     Loads all of them, which no start needs: `python -m tests.write_tables` and the tests call it.
     """
     for half in shown:
-        for part in (one for one in msgspec.structs.astuple(half) if isinstance(one, Late)):
+        for part in (part for part in msgspec.structs.astuple(half) if isinstance(part, Late)):
             try:
                 load(part.path)
             except (ImportError, AttributeError) as problem:
                 raise PageConflict(f"page {half.id} has no pane: {problem}") from problem
-    for page in (one for one in pages if one.view):
+    for page in (page for page in pages if page.view):
         table_view(page)
 
 

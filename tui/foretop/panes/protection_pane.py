@@ -27,10 +27,10 @@ _MOST_VOLUMES = 3
 
 
 def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragraph, ...]:
-    found, facts = row.protection, render.namespace(row.protection)
+    protection, facts = row.protection, render.namespace(row.protection)
     tone = protection_mark(facts).tone
     paragraphs = [paragraph(f"{humanize.capitalized(facts.why)}.", tone, bold=True)]
-    if found.exists is None:
+    if protection.exists is None:
         unseen = "You may not list namespaces: one without a copy or a schedule that names it is not shown."
         paragraphs.append(paragraph(unseen, Tone.WARN, yields=True, least=1))
     paragraphs += _why_lines(facts, render)
@@ -38,10 +38,10 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
     paragraphs += _copy_lines(facts, render)
     paragraphs += _volume_lines(facts)
     paragraphs += _cover_lines(facts, render)
-    if found.unavailable:
-        paragraphs.append(paragraph(f"{humanize.join(found.unavailable)}: unavailable", Tone.BAD, label="Storage"))
-    paragraphs += [_repository_line(one, render) for one in found.repositories[:2]]
-    paragraphs.append(paragraph(_tried(found, render), label="Tried"))
+    if protection.unavailable:
+        paragraphs.append(paragraph(f"{humanize.join(protection.unavailable)}: unavailable", Tone.BAD, label="Storage"))
+    paragraphs += [_repository_line(repository, render) for repository in protection.repositories[:2]]
+    paragraphs.append(paragraph(_tried(protection, render), label="Tried"))
     return tuple(paragraphs)
 
 
@@ -73,7 +73,7 @@ def _why_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
         pause = render.schedule(cover.schedule).pause
         if pause is not None:
             lines.append(render.text(sentence(f"{cover.schedule.name} is paused ", pause_note(pause)), cover.schedule))
-    return [paragraph(f"{one}.", label=" " if place else "Why") for place, one in enumerate(lines[:_MOST_SCHEDULES])]
+    return [paragraph(f"{line}.", label=" " if place else "Why") for place, line in enumerate(lines[:_MOST_SCHEDULES])]
 
 
 def _coming_lines(namespace: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
@@ -84,8 +84,8 @@ def _coming_lines(namespace: NamespaceFacts, render: RenderContext) -> list[Para
     facts, nab = render.facts(run), namespace.protection.newest_nab
     name = f"NAB {nab.name}" if nab is not None and nab.velero.name == run.name else run.name
     place = f", {humanize.ordinal(facts.waiting_place)} in the queue" if facts.waiting_place else ""
-    told = f": {render.text(facts.told, run)}" if facts.told else ""
-    return [paragraph(f"{name}{place}{told}", label="Coming")]
+    detail = f": {render.text(facts.told, run)}" if facts.told else ""
+    return [paragraph(f"{name}{place}{detail}", label="Coming")]
 
 
 def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
@@ -98,31 +98,31 @@ def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]
     lacks = f", {facts.lack}" if facts.lack else ""
     lines = [paragraph(f"{usable.name}{age}{lacks}", label="Newest")]
     ends = f"; the next expires {render.time(copies.next_expiry, usable)}" if copies.next_expiry is not None else ""
-    left = f", {facts.left_after_next_expiry} left after it" if ends else ""
+    rest = f", {facts.left_after_next_expiry} left after it" if ends else ""
     if facts.protection.exists is False and facts.left_after_next_expiry and copies.last_expiry is not None:
         # None is made any more: after the last one nothing brings it back.
-        left = f", the last {render.time(copies.last_expiry, usable)}"
-    lines.append(paragraph(f"{facts.copies_text}{ends}{left}", label="Copies"))
+        rest = f", the last {render.time(copies.last_expiry, usable)}"
+    lines.append(paragraph(f"{facts.copies_text}{ends}{rest}", label="Copies"))
     return lines
 
 
 def _cover_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
-    found = facts.protection
+    protection = facts.protection
     lines = []
-    for place, cover in enumerate(found.covers[:_MOST_SCHEDULES]):
+    for place, cover in enumerate(protection.covers[:_MOST_SCHEDULES]):
         state = ", refused" if cover.is_refused else ", paused" if cover.schedule.spec.paused else ""
-        run = _next(cover, render) if cover.is_active and found.exists is not False else ""
+        run = _next(cover, render) if cover.is_active and protection.exists is not False else ""
         cluster = facts.cluster_scoped(cover)
         text = f"{cover.schedule.name} ({cover.coverage}){state}{run}; cluster-scoped: {cluster}"
         lines.append(paragraph(text, label=" " if place else "Covered"))
-        refusal = render.schedule(cover.schedule).refusal if run and not found.unavailable else ""
+        refusal = render.schedule(cover.schedule).refusal if run and not protection.unavailable else ""
         if refusal:
             lines.append(paragraph(f"{humanize.capitalized(refusal)}.", label=" ", yields=True, least=0))
-    if len(found.covers) > _MOST_SCHEDULES:
-        lines.append(paragraph(f"and {len(found.covers) - _MOST_SCHEDULES} more schedules", label=" "))
-    if found.nabs:
-        newest = f", the newest {found.newest_nab.name}" if found.newest_nab is not None else ""
-        text = f"{humanize.count(found.nabs, 'NAB')} of its own{newest}"
+    if len(protection.covers) > _MOST_SCHEDULES:
+        lines.append(paragraph(f"and {len(protection.covers) - _MOST_SCHEDULES} more schedules", label=" "))
+    if protection.nabs:
+        newest = f", the newest {protection.newest_nab.name}" if protection.newest_nab is not None else ""
+        text = f"{humanize.count(protection.nabs, 'NAB')} of its own{newest}"
         lines.append(paragraph(text, label=" " if lines else "Covered"))
     return lines
 
@@ -135,20 +135,20 @@ def _volume_lines(facts: NamespaceFacts) -> list[Paragraph]:
             text = f"none in the newest copy, {len(volumes.newer)} newer than it"
             return [paragraph(text, Tone.WARN, label="Volumes")]
         return [paragraph(f"not known: {volumes.unknown}", Tone.DIM, label="Volumes")] if volumes.unknown else []
-    counted = sum(one.is_by_count for one in volumes.taken)
-    informed = sum(one.is_by_info for one in volumes.taken)
+    counted = sum(volume.is_by_count for volume in volumes.taken)
+    informed = sum(volume.is_by_info for volume in volumes.taken)
     by_count = f" ({counted} by the number of snapshots)" if counted else ""
     by_count = f" ({informed} by volume info)" if informed else by_count
     size = f", {humanize.size(volumes.size)}" if volumes.size is not None else ""
     newer = f", {len(volumes.newer)} newer than it" if volumes.newer else ""
     text = f"{len(volumes.taken)} of {volumes.expected} in the newest copy{by_count}{size}{newer}"
     lines = [paragraph(text, Tone.WARN if volumes.left_out else Tone.PLAIN, label="Volumes")]
-    told = [f"{one.name}: {one.why}" for one in volumes.left_out[:_MOST_VOLUMES]]
+    lacking = [f"{one.name}: {one.why}" for one in volumes.left_out[:_MOST_VOLUMES]]
     if len(volumes.left_out) > _MOST_VOLUMES:
-        told.append(f"and {len(volumes.left_out) - _MOST_VOLUMES} more volumes")
+        lacking.append(f"and {len(volumes.left_out) - _MOST_VOLUMES} more volumes")
     if volumes.open:
-        told.append(f"{humanize.join(volumes.open)}: not known, {volumes.unknown}")
-    return [*lines, *(paragraph(f"{one}.", label=" ") for one in told)]
+        lacking.append(f"{humanize.join(volumes.open)}: not known, {volumes.unknown}")
+    return [*lines, *(paragraph(f"{text}.", label=" ") for text in lacking)]
 
 
 def _next(cover: NamespaceCover, render: RenderContext) -> str:

@@ -155,17 +155,17 @@ def _why_none(resource: Resource) -> str:
 
 
 def _fetched(status: RunStatus, kept: FetchedResults, now: datetime, zone: tzinfo) -> Paragraph:
-    at = humanize.time(kept.at, now, zone)
+    moment = humanize.time(kept.at, now, zone)
     again = f"; {key_name(RESULTS.id)} fetches them again." if not why_no_list(status) else "."
     if status != kept.status:
-        text = f"It has changed since these were fetched at {at}{again}"
+        text = f"It has changed since these were fetched at {moment}{again}"
         return Paragraph((Span(f"{StatusGlyph.LOOK.value} ", style_of(StatusGlyph.LOOK.tone)), span(text, Tone.WARN)))
     listed = kept.results.error_count, kept.results.warning_count
     differs = ""
     if listed != (status.errors, status.warnings):
         counts = humanize.join([humanize.count(listed[0], "error"), humanize.count(listed[1], "warning")])
         differs = f" The list has {counts}, which differs from the status."
-    return paragraph(f"Fetched at {at}{again}{differs}", Tone.DIM)
+    return paragraph(f"Fetched at {moment}{again}{differs}", Tone.DIM)
 
 
 def _listed(results: Results) -> list[Paragraph]:
@@ -183,9 +183,9 @@ def _listed(results: Results) -> list[Paragraph]:
             room = group.problems[: max(0, _MOST_SHOWN - shown)]
             shown += len(room)
             paragraphs += [_title(group), *(_problem(problem) for problem in room)] if room else []
-    left = sum(len(group.problems) for group in (*results.errors, *results.warnings)) - shown
-    if left:
-        paragraphs.append(paragraph(f"and {left:,} more: the command foretop … results prints them all", Tone.DIM))
+    hidden = sum(len(group.problems) for group in (*results.errors, *results.warnings)) - shown
+    if hidden:
+        paragraphs.append(paragraph(f"and {hidden:,} more: the command foretop … results prints them all", Tone.DIM))
     return paragraphs
 
 

@@ -110,9 +110,9 @@ def run_chart_lines(
     usual = usual_length(entry.runs) if tells_usual else None
     count = sum(run.letter != PAUSED for run in runs)
     last = f"last {count}, oldest first" if count > 1 else "the only one"
-    told = f"  {last}{f'; usual {humanize.duration(usual)}' if usual else ''}"
+    heading = f"  {last}{f'; usual {humanize.duration(usual)}' if usual else ''}"
     return (
-        Paragraph((Span("RUNS", BOLD), Span(told, DIM))),
+        Paragraph((Span("RUNS", BOLD), Span(heading, DIM))),
         *(Paragraph(tuple(map(painted, line))) for line in lines),
         *(_dates(runs, render.zone_of(entry.schedule)) if has_dates else ()),
         *signs_in_words(run.letter for run in runs),
@@ -123,13 +123,13 @@ def _dates(runs: Sequence[ExpectedRun], zone: tzinfo) -> tuple[Paragraph, ...]:
     """`12 Nov` below the first run of each day, as far as they have room; nothing where all are of one day."""
     line, before = "", None
     days = [run.backup.started.astimezone(zone) if run.backup and run.backup.started else None for run in runs]
-    for place, at in enumerate(days):
-        if at is None or at.date() == before:
+    for place, start in enumerate(days):
+        if start is None or start.date() == before:
             continue
-        before, column = at.date(), SCALE_CELLS + 2 * place
+        before, column = start.date(), SCALE_CELLS + 2 * place
         if not line or column >= width(line) + 2:
-            line = f"{line:<{column}}{at.day} {at:%b}"
-    return (Paragraph((Span(line, DIM),)),) if len({at.date() for at in days if at}) > 1 else ()
+            line = f"{line:<{column}}{start.day} {start:%b}"
+    return (Paragraph((Span(line, DIM),)),) if len({start.date() for start in days if start}) > 1 else ()
 
 
 def signs_in_words(letters: Iterable[str], label: str = "") -> tuple[Paragraph, ...]:

@@ -29,7 +29,7 @@ from foretop_core.tables.resources.schedules import ScheduleRow, last_runs
 from foretop_core.tables.text.terminal_text import pad
 
 _CHART_ROWS, _LAST_RUNS = 5, 14
-_RUN_COLUMNS = tuple(one for one in RUNS_OF_SCHEDULE if one.name not in ("expires", "backup"))
+_RUN_COLUMNS = tuple(column for column in RUNS_OF_SCHEDULE if column.name not in ("expires", "backup"))
 _KEPT_FREE = paragraph("", yields=True, least=0)
 """An empty line, where there is room for it."""
 _PAGE_CHART_ROWS, _WIDE_PAGE_CHART_ROWS = 4, 6
@@ -41,8 +41,8 @@ def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph,
     """Says what is wrong first, in the colour of its state; then what happens, then how it is set up."""
     facts = render.schedule_facts(entry)
     body = _unpausing(facts, render) if entry.schedule.spec.paused else _running(facts, render)
-    said = (*_statement(facts, render), *_window(facts, render), *body)
-    return *said, *_last(facts, render), *_usual(facts), *_set_up(facts)
+    above = (*_statement(facts, render), *_window(facts, render), *body)
+    return *above, *_last(facts, render), *_usual(facts), *_set_up(facts)
 
 
 def schedule_page(
@@ -97,8 +97,8 @@ def _good_ones(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
     good = sum(1 for _ in takewhile("Completed".__eq__, ended))
     if not good or facts.severity is not None:
         return ()
-    told = f"Its last {good} runs were good." if good > 1 else "Its last run was good."
-    return (paragraph(told, Tone.GOOD, bold=True),)
+    text = f"Its last {good} runs were good." if good > 1 else "Its last run was good."
+    return (paragraph(text, Tone.GOOD, bold=True),)
 
 
 def schedule_runs(entry: ScheduleRow, render: RenderContext, cells: int) -> tuple[Paragraph, ...]:
@@ -130,8 +130,8 @@ def _statement(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, 
     outcome = OUTCOMES[facts.faults_in_a_row[0].phase]
     good = sum(run.phase == "Completed" for run in facts.runs)
     after = f", after {humanize.count(good, 'good one')}" if good else ""
-    told = f"Its last {faults} runs {outcome.replace('was', 'were')}" if faults > 1 else f"Its last run {outcome}"
-    return (Paragraph((span(told, tone, bold=True), span(f"{after}."))),)
+    text = f"Its last {faults} runs {outcome.replace('was', 'were')}" if faults > 1 else f"Its last run {outcome}"
+    return (Paragraph((span(text, tone, bold=True), span(f"{after}."))),)
 
 
 def _usual(facts: ScheduleFacts) -> tuple[Paragraph, ...]:
@@ -200,7 +200,7 @@ def _run_line(run: Backup, render: RenderContext) -> Paragraph:
     cells = zip(cells_of(_RUN_COLUMNS, run, render), _RUN_COLUMNS, strict=True)
     parts = (piece for cell, column in cells for piece in (*pieces(cell, column, column.cells), Piece("  ")))
     sign = Span(f"{mark.value} ", style_of(mark.tone))
-    return Paragraph((sign, *(Span(one.text, style_of(one.tone)) for one in parts)))
+    return Paragraph((sign, *(Span(piece.text, style_of(piece.tone)) for piece in parts)))
 
 
 def _meaning(facts: ScheduleFacts) -> str:
@@ -225,7 +225,7 @@ def _paused(facts: ScheduleFacts, render: RenderContext) -> str:
 
 def _window(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
     """Tells one key for this schedule from the other for all that were paused with it."""
-    mine = [one for one in pause_windows(render.snapshot.schedules) if facts.schedule in one.schedules]
+    mine = [window for window in pause_windows(render.snapshot.schedules) if facts.schedule in window.schedules]
     if not mine or (count := len(mine[0].schedules)) == 1:
         return ()
     keys = f"{CHANGE_PAUSE.key} changes this one, :windows all; {key_name(RESUME)} resumes all"
@@ -237,10 +237,10 @@ def _unpausing(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, 
         Paragraph(
             (
                 span(f"{words}: ", bold=True),
-                span(f"{render.text(told.sentence, facts.schedule)}.", Tone.WARN if told.at_once else Tone.PLAIN),
+                span(f"{render.text(outcome.sentence, facts.schedule)}.", Tone.WARN if outcome.at_once else Tone.PLAIN),
             )
         )
-        for words, told in facts.unpausing_choices
+        for words, outcome in facts.unpausing_choices
     )
 
 
@@ -256,8 +256,8 @@ def _running(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ..
     run = facts.next_run
     if run is None:
         return ()
-    at = render.time(run, schedule)
-    label, when = ("Next", f"{at}, in {humanize.duration(run - now)}") if run >= now else ("Due", f"since {at}")
+    due = render.time(run, schedule)
+    label, when = ("Next", f"{due}, in {humanize.duration(run - now)}") if run >= now else ("Due", f"since {due}")
     if obstacle := facts.obstacle:
         return (paragraph(f"{when}, {render.text(obstacle, schedule)}", Tone.WARN, label=label),)
     return (paragraph(f"{when}; {_is_created(facts, render, run)}", label=label),)
@@ -273,22 +273,22 @@ def _is_created(facts: ScheduleFacts, render: RenderContext, run: datetime) -> s
         before = facts.unfinished
         item = render.facts(before).item if before is not None else None
         may_hold = before is not None and (item is None or item.holds_schedule_at(max(run, facts.now)))
-        held = f", or when {before.name} has ended" if before is not None and may_hold else ""
-        return f"created within a minute of it{held}"
-    at = render.time(start, facts.schedule)
-    if at == render.time(run, facts.schedule):
+        suffix = f", or when {before.name} has ended" if before is not None and may_hold else ""
+        return f"created within a minute of it{suffix}"
+    created = render.time(start, facts.schedule)
+    if created == render.time(run, facts.schedule):
         return f"created {humanize.duration(start - run)} later"
-    return f"created {at}"
+    return f"created {created}"
 
 
 def _each_reading(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
     """All answers, each with its releases: it is not known which Velero this is."""
-    said = []
-    for one in facts.by_reading:
-        when = f"; next run {render.time(one.next_run, facts.schedule)}" if one.next_run else ""
-        said.append(paragraph(f"{one.reading.releases}: {one.reading.meaning}{when}."))
+    lines = []
+    for reading in facts.by_reading:
+        when = f"; next run {render.time(reading.next_run, facts.schedule)}" if reading.next_run else ""
+        lines.append(paragraph(f"{reading.reading.releases}: {reading.reading.meaning}{when}."))
     hint = "The Velero release is unknown: start foretop with --velero-version to be sure."
-    return *said, paragraph(hint, Tone.WARN)
+    return *lines, paragraph(hint, Tone.WARN)
 
 
 def _last(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -153,10 +153,10 @@ def _kept(included: Sequence[str], excluded: Sequence[str], everything: str) -> 
 def selector_text(selector: Mapping[str, Any]) -> str:
     """A label selector as `-l` takes it."""
     parts = [f"{key}={value}" for key, value in sorted((selector.get("matchLabels") or {}).items())]
-    for one in selector.get("matchExpressions") or ():
-        key, sign = one.get("key", ""), one.get("operator", "")
+    for expression in selector.get("matchExpressions") or ():
+        key, sign = expression.get("key", ""), expression.get("operator", "")
         if sign in _OPERATORS:
-            parts.append(f"{key} {_OPERATORS[sign]} ({', '.join(one.get('values') or ())})")
+            parts.append(f"{key} {_OPERATORS[sign]} ({', '.join(expression.get('values') or ())})")
         else:
             parts.append(f"!{key}" if sign == "DoesNotExist" else key)
     return ",".join(parts)

@@ -22,17 +22,17 @@ def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...
     tone = storage_mark(place, render).tone
     if isinstance(item, BackupStorageLocation):
         return _storage_pane(item, tone, render)
-    said = [lead(f"{place.phase or 'Not picked up yet'}.", tone)]
+    lines = [lead(f"{place.phase or 'Not picked up yet'}.", tone)]
     if place.message:
-        said.append(paragraph(place.message, label="Says"))
+        lines.append(paragraph(place.message, label="Says"))
     if place.bucket or place.provider:
         bucket = f"bucket {place.bucket}" if place.bucket else ""
-        said.append(paragraph(" ".join(filter(None, (place.provider, bucket))), label="Where"))
+        lines.append(paragraph(" ".join(filter(None, (place.provider, bucket))), label="Where"))
     if place.checked:
-        said.append(paragraph(f"checked {render.time(place.checked, item)}", label="Status"))
+        lines.append(paragraph(f"checked {render.time(place.checked, item)}", label="Status"))
     if isinstance(item, NonAdminBackupStorageLocationRequest) and place.phase == "Pending":
-        said.append(Paragraph((Span(key_name(DECIDE_STORAGE.id), BOLD), span(" approves or rejects it")), label="Do"))
-    return tuple(said)
+        lines.append(Paragraph((Span(key_name(DECIDE_STORAGE.id), BOLD), span(" approves or rejects it")), label="Do"))
+    return tuple(lines)
 
 
 def _storage_pane(place: BackupStorageLocation, tone: Tone, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -41,19 +41,19 @@ def _storage_pane(place: BackupStorageLocation, tone: Tone, render: RenderContex
     facts = location_facts(place, render)
     old = old_news(facts)
     why = f" {facts.fault.sentence}" if facts.fault is not None else ""
-    said = [lead(f"{status.phase or 'Not checked yet'}{f', but {old}' if old else ''}.{why}", tone)]
+    lines = [lead(f"{status.phase or 'Not checked yet'}{f', but {old}' if old else ''}.{why}", tone)]
     if status.message:
-        said.append(paragraph(status.message, label="Says"))
-    said.append(paragraph(where_text(place.spec), label="Where"))
-    said.append(paragraph(credential_text(place.spec), label="Access"))
+        lines.append(paragraph(status.message, label="Says"))
+    lines.append(paragraph(where_text(place.spec), label="Where"))
+    lines.append(paragraph(credential_text(place.spec), label="Access"))
     checked = render.time(status.last_validation_time, place) if status.last_validation_time else "never"
     synced = render.time(status.last_synced_time, place) if status.last_synced_time else "never"
-    said.append(paragraph(f"checked {checked}, synced {synced}", label="Status"))
+    lines.append(paragraph(f"checked {checked}, synced {synced}", label="Status"))
     running = f", {facts.running:,} being written" if facts.running else ""
-    said.append(paragraph(f"{humanize.count(facts.backups, 'backup')} kept there{running}", label="Holds"))
+    lines.append(paragraph(f"{humanize.count(facts.backups, 'backup')} kept there{running}", label="Holds"))
     users = f"{humanize.count(len(facts.schedules), 'schedule')}: {humanize.join(facts.schedules, 6)}"
-    said.append(paragraph(users if facts.schedules else "no schedule", label="Used by"))
-    return tuple(said)
+    lines.append(paragraph(users if facts.schedules else "no schedule", label="Used by"))
+    return tuple(lines)
 
 
 def repository_pane(repository: BackupRepository, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -61,16 +61,16 @@ def repository_pane(repository: BackupRepository, render: RenderContext) -> tupl
     spec, status = repository.spec, repository.status
     tone = repository_mark(repository).tone
     phase, failed = repository.phase or "New", repository.failed_maintenance
-    said = [lead(f"{phase}, but its latest maintenance failed." if failed else f"{phase}.", tone)]
+    lines = [lead(f"{phase}, but its latest maintenance failed." if failed else f"{phase}.", tone)]
     if repository.is_unready:
-        said.append(paragraph(unready_repository(repository), Tone.BAD, label="Why"))
+        lines.append(paragraph(unready_repository(repository), Tone.BAD, label="Why"))
     elif status.message:
-        said.append(paragraph(status.message, label="Says"))
+        lines.append(paragraph(status.message, label="Says"))
     if failed:
-        said.append(paragraph(failed, Tone.WARN, label="Failed"))
+        lines.append(paragraph(failed, Tone.WARN, label="Failed"))
     kind = spec.repository_type or "repository"
     text = f"{kind}: volumes of {spec.volume_namespace} in {spec.backup_storage_location}"
-    said.append(paragraph(text, label="Holds"))
+    lines.append(paragraph(text, label="Holds"))
     kept = render.time(status.last_maintenance_time, repository) if status.last_maintenance_time else "never"
-    said.append(paragraph(f"maintained {kept}", label="When"))
-    return tuple(said)
+    lines.append(paragraph(f"maintained {kept}", label="When"))
+    return tuple(lines)

@@ -43,10 +43,10 @@ def finding_pane(finding: Finding, render: RenderContext) -> tuple[Paragraph, ..
     because = (
         (paragraph(f"{subject_and_what(cause, render.text(cause.what))}", label="Cause"),) if cause is not None else ()
     )
-    known = finding.acknowledged
+    acknowledgement = finding.acknowledged
     acknowledged = (
-        (paragraph(f"acknowledged {render.text(acknowledgement_text(known))}", label="Known"),)
-        if known is not None
+        (paragraph(f"acknowledged {render.text(acknowledgement_text(acknowledgement))}", label="Known"),)
+        if acknowledgement is not None
         else ()
     )
     return (
@@ -72,15 +72,15 @@ def _statement(finding: Finding, render: RenderContext) -> Paragraph:
 def _since(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
     if finding.since is None:
         return ()
-    told = render.text(sentence(finding.since, ", for ", render.now - finding.since))
-    return (paragraph(told, label="Since", yields=True, least=0),)
+    since = render.text(sentence(finding.since, ", for ", render.now - finding.since))
+    return (paragraph(since, label="Since", yields=True, least=0),)
 
 
 def _hits(finding: Finding, render: RenderContext) -> tuple[Paragraph, ...]:
     """The harm that it does; the name of a schedule that is not well has the colour of its row."""
     if not finding.hits:
         return ()
-    schedules = {one.name: one for one in render.snapshot.schedules_by_namespace.get(finding.subject.namespace, ())}
+    schedules = {item.name: item for item in render.snapshot.schedules_by_namespace.get(finding.subject.namespace, ())}
     spans = []
     for part in finding.hits.parts if isinstance(finding.hits, Sentence) else (finding.hits,):
         named = schedules.get(part.name) if isinstance(part, ScheduleName) else None
@@ -111,14 +111,14 @@ def calm(state: DashboardState) -> list[Line]:
         mark = Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING))
         return [(mark, span(f"{NOT_KNOWN_YET.capitalize()}.", bold=True))]
     if state.acknowledged:
-        known = sum(1 for _ in ungathered(state.acknowledged))
-        them = "it" if known == 1 else "them"
+        number = sum(1 for _ in ungathered(state.acknowledged))
+        them = "it" if number == 1 else "them"
         return [
             (
                 Span(f"{StatusGlyph.TRUE.value} ", style_of(Tone.WAITING)),
                 span("No problems that are not known.", bold=True),
             ),
-            (span(f"  {humanize.count(known, 'finding')} acknowledged; {key_name('acknowledged')} shows {them}."),),
+            (span(f"  {humanize.count(number, 'finding')} acknowledged; {key_name('acknowledged')} shows {them}."),),
             *_not_visible(state),
         ]
     if state.unseen:
