@@ -91,8 +91,8 @@ def arrange(
     sizes_of = {place: least[place] for place in taken}
     spare = room - _total(list(sizes_of.values()))
     growing = {place: priorities.first.get(columns[place].name, 0) for place in taken}
-    wanted = [min(size, growing.get(place, 0)) for place, size in enumerate(natural)]
-    spare = _share_out(sizes_of, wanted, spare, [place for place in taken if growing[place]])
+    first = [min(size, growing.get(place, 0)) for place, size in enumerate(natural)]
+    spare = _share_out(sizes_of, first, spare, [place for place in taken if growing[place]])
     spare = _share_out(sizes_of, served, spare, taken)
     spare = _share_out(sizes_of, natural, spare, taken)
     _give_to_bar(sizes_of, columns, spare)
@@ -145,10 +145,10 @@ def _with_further(
     """The columns of a narrower table, and of the further ones those that no name is cut for."""
     taken = list(few)
     first = [min(size, priorities.first.get(column.name, 0)) for column, size in zip(columns, natural, strict=True)]
-    wanted = [max(sizes) for sizes in zip(least, whole, first, strict=True)]
+    needed = [max(sizes) for sizes in zip(least, whole, first, strict=True)]
     for place in more:
         size = natural[place] if _is_for_wide(columns[place], priorities) else least[place]
-        if place not in few and _total([*(wanted[other] for other in taken), size]) <= room:
+        if place not in few and _total([*(needed[other] for other in taken), size]) <= room:
             taken.append(place)
     return taken
 

@@ -45,12 +45,12 @@ def key_line(hints: Sequence[tuple[str, str]], cells: int, kept: str = "") -> Li
     """As many keys as there is room for, the important ones first; a key that is kept gives way to none."""
     pieces: list[Span] = [Span(" ")]
     # The spaces behind the last one need no room.
-    left = cells + 1 - sum(_hint_width(*hint) for hint in hints if hint[0] == kept)
+    free = cells + 1 - sum(_hint_width(*hint) for hint in hints if hint[0] == kept)
     for key, word in hints:
         if key != kept:
-            if _hint_width(key, word) > left:
+            if _hint_width(key, word) > free:
                 continue
-            left -= _hint_width(key, word)
+            free -= _hint_width(key, word)
         pieces += [Span(key, BOLD), Span(f" {word}  ", DIM)]
     return tuple(pieces)
 
@@ -236,12 +236,12 @@ class TextPane(Widget):
     def search(self, text: str, *, onwards: bool = False) -> None:
         """Lights the text and goes to its first place at or after the top line; `onwards`, to the next one below."""
         self._wanted = text.casefold()
-        found = [at for at, line in enumerate(self._lines) if self._wanted and self._wanted in _text(line).casefold()]
-        if found:
-            below = (at for at in found if at >= self.top + onwards)
-            index = next(below, found[0])
+        hits = [row for row, line in enumerate(self._lines) if self._wanted and self._wanted in _text(line).casefold()]
+        if hits:
+            below = (row for row in hits if row >= self.top + onwards)
+            index = next(below, hits[0])
             is_at_end = onwards and self.top >= len(self._lines) - self.size.height
-            self.scroll_lines((found[0] if is_at_end else index) - self.top)
+            self.scroll_lines((hits[0] if is_at_end else index) - self.top)
         self.refresh()
 
     @property
@@ -257,13 +257,13 @@ class TextPane(Widget):
         return len(wrap(self._paragraphs, cells - 2))
 
     def show(self, paragraphs: Sequence[Paragraph], *, keep_place: bool = True) -> None:
-        wanted = tuple(paragraphs)
+        shown = tuple(paragraphs)
         if not keep_place and self.top:
             self.top = 0
             self.refresh()
         # A page that was hidden gets its size without being told of it.
-        if wanted != self._paragraphs or self.size != self._folded_for:
-            self._paragraphs = wanted
+        if shown != self._paragraphs or self.size != self._folded_for:
+            self._paragraphs = shown
             self._arrange()
 
     _folded_for = Size()

@@ -117,9 +117,9 @@ class LogLines(Widget, can_focus=True):
             yield len(fold(unsigned(line), cells)) if measured <= _MOST_MEASURED else 1
 
     def _find_matches(self) -> None:
-        wanted = self._wanted
+        text = self._wanted
         self.matches = array(
-            "I", (index for index, line in self._visible_lines() if wanted in line.casefold()) if wanted else ()
+            "I", (index for index, line in self._visible_lines() if text in line.casefold()) if text else ()
         )
 
     def _visible_lines(self) -> Iterable[tuple[int, str]]:

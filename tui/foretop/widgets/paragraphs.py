@@ -89,28 +89,28 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None, 
     """
     parts = [(paragraph, _fold(paragraph, max(10, cells))) for paragraph in paragraphs]
     excess = 0 if lines is None else sum(len(folded) for _, folded in parts) - lines
-    given = [0] * len(parts)
-    for at in sorted(range(len(parts)), key=lambda at: (parts[at][0].least > 0, -at)):
-        paragraph, folded = parts[at]
+    removed = [0] * len(parts)
+    for index in sorted(range(len(parts)), key=lambda at: (parts[at][0].least > 0, -at)):
+        paragraph, folded = parts[index]
         if excess > 0 and paragraph.yields:
-            given[at] = max(0, min(excess, len(folded) - paragraph.least))
-            excess -= given[at]
+            removed[index] = max(0, min(excess, len(folded) - paragraph.least))
+            excess -= removed[index]
         elif excess < 0 and paragraph.one_line and _length(paragraph) <= -excess * cells:
             whole = _fold(replace(paragraph, one_line=""), max(10, cells))
             if len(whole) - 1 <= -excess:
-                parts[at] = paragraph, whole
+                parts[index] = paragraph, whole
                 excess += len(whole) - 1
     gaps = sum(paragraph.apart for paragraph, _ in parts)
     free = -excess - gaps if lines is not None else -1
     shown: list[Line] = []
-    last = max((at for at, fewer in enumerate(given) if 0 < fewer < len(parts[at][1])), default=-1)
-    for at, ((paragraph, folded), fewer) in enumerate(zip(parts, given, strict=True)):
+    last = max((index for index, fewer in enumerate(removed) if 0 < fewer < len(parts[index][1])), default=-1)
+    for index, ((paragraph, folded), fewer) in enumerate(zip(parts, removed, strict=True)):
         if free >= 0 and paragraph.apart:
             shown.append(())
         if free > 0 and paragraph.at_bottom:
             shown += [()] * free
             free = 0
-        shown += _without_end(folded, fewer, f" … {key}" if key and at == last else " …") if fewer else folded
+        shown += _without_end(folded, fewer, f" … {key}" if key and index == last else " …") if fewer else folded
     return shown
 
 
@@ -123,9 +123,9 @@ def beside(left: Iterable[Paragraph], right: Iterable[Paragraph], cells: int) ->
     room = (cells * 4 // 7, cells - cells * 4 // 7 - _BETWEEN)
     columns = [wrap(paragraphs, size) for paragraphs, size in zip((left, right), room, strict=True)]
     lines = []
-    for one, other in zip_longest(*columns, fillvalue=()):
-        gap = room[0] + _BETWEEN - sum(width(piece.text) for piece in one)
-        lines.append(Paragraph((*one, Span(" " * gap), *other)))
+    for line, other in zip_longest(*columns, fillvalue=()):
+        gap = room[0] + _BETWEEN - sum(width(piece.text) for piece in line)
+        lines.append(Paragraph((*line, Span(" " * gap), *other)))
     return tuple(lines)
 
 
@@ -250,8 +250,8 @@ def _at_joint(word: _Word, cells: int) -> list[_Word]:
     uuid = _UUID.search(text)
     other = max(text.rfind(joint, 0, cells) for joint in _JOINTS) + 1
     joints = (uuid.start() if uuid else 0, text.rfind("/", 0, cells) + 1, other)
-    at = next((place for place in joints if 0 < place <= cells and len(text) - place <= cells), 0)
-    return [_slice(word, 0, at), _slice(word, at, len(text))] if at else []
+    end = next((place for place in joints if 0 < place <= cells and len(text) - place <= cells), 0)
+    return [_slice(word, 0, end), _slice(word, end, len(text))] if end else []
 
 
 def _slice(word: _Word, start: int, stop: int) -> _Word:
@@ -270,13 +270,13 @@ def _pieces(word: _Word, cells: int) -> list[_Word]:
     taken = 0
     for text, style in word:
         start = 0
-        for at, letter in enumerate(text):
+        for index, letter in enumerate(text):
             size = width(letter)
             if taken and taken + size > cells:
-                if at > start:
-                    pieces[-1].append((text[start:at], style))
+                if index > start:
+                    pieces[-1].append((text[start:index], style))
                 pieces.append([])
-                start, taken = at, 0
+                start, taken = index, 0
             taken += size
         pieces[-1].append((text[start:], style))
     return pieces

@@ -80,20 +80,20 @@ class Table(TableBase, can_focus=True):
         The first row has it while the rows of a first visit sort themselves.
         """
         assert self.rows is not None
-        lines, found = self.rows.lines, None
+        lines, index = self.rows.lines, None
         if self.cursor is not None and self._is_chosen:
             self.rows.table.bring_one(self.cursor)
-            found = lines.index_of(self.cursor)
+            index = lines.index_of(self.cursor)
         before = self._place if self._is_chosen else 0
-        if found is None:
+        if index is None:
             self._place = self._beside_sections(before)
             self._set_cursor(lines.key_at(self._place) if len(lines) else None)
         else:
-            self._place = found
-            fits_at_top = self._top == 0 and found < self.height
+            self._place = index
+            fits_at_top = self._top == 0 and index < self.height
             if keep_line and not fits_at_top:
-                self._top += found - before
-                self._asked_top += found - before
+                self._top += index - before
+                self._asked_top += index - before
         self._scroll()
 
     def _scroll(self) -> None:
@@ -116,9 +116,9 @@ class Table(TableBase, can_focus=True):
 
     def go_to(self, key: ObjectRef) -> bool:
         """Puts the cursor on an object, if it is among the rows."""
-        if self.rows is None or (found := self.rows.find(key)) is None:
+        if self.rows is None or (row := self.rows.find(key)) is None:
             return False
-        self._move_to(found)
+        self._move_to(row)
         return True
 
     def action_move(self, by: int) -> None:

@@ -88,7 +88,7 @@ def _titled(column: Column[Any], rows: TableModel) -> int:
 def _longest(rows: Iterable[Row], place: int) -> float:
     """The scale of the bars of a column: the longest in sight or up to a quarter more, so that it seldom changes."""
     drawn = (row.cells[place].drawing for row in rows)
-    longest = max((one.length for one in drawn if isinstance(one, LengthBar)), default=0.0)
+    longest = max((bar.length for bar in drawn if isinstance(bar, LengthBar)), default=0.0)
     return float(_STEP ** math.ceil(math.log(longest, _STEP))) if longest > 0 else 0.0
 
 

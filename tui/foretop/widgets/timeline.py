@@ -246,8 +246,8 @@ class Timeline(Widget, can_focus=True):
         if not self._moved:
             self._set(0)
             return
-        found = self.timeline.place(self.cursor, self._place) if self.cursor is not None else None
-        self._set(self._place if found is None else found)
+        place = self.timeline.place(self.cursor, self._place) if self.cursor is not None else None
+        self._set(self._place if place is None else place)
 
     def _set(self, place: int) -> None:
         assert self.timeline is not None
@@ -414,21 +414,21 @@ class Timeline(Widget, can_focus=True):
         room = _NAMES[self.size_class]
         name = pad(cut(self._called(key, room), room, self._ellipsis), room)
         tone = style_of(Tone.DIM) if item.paused or standing.group is LaneGroup.DONE else PLAIN
-        said = pad(cut_end(word, _STATE - 2, self._ellipsis), _STATE - 2)
+        state_word = pad(cut_end(word, _STATE - 2, self._ellipsis), _STATE - 2)
         bar = (">" if self._ascii else "▌") if on_cursor else " "
         raised = on_cursor and getattr(self.app, "raises_cursor", False)
         if on_cursor and not raised:
             sign = glyph.value if glyph else " "
-            head = [Span(f"{bar}{name} {sign} {said}", CURSOR)]
+            head = [Span(f"{bar}{name} {sign} {state_word}", CURSOR)]
         else:
             head = [
                 Span(f"{bar}{name} ", tone),
                 Span(f"{glyph.value if glyph else ' '} ", style_of(glyph.tone) if glyph else PLAIN),
-                Span(said, style_of(glyph.tone) if glyph is StatusGlyph.PAUSED else tone),
+                Span(state_word, style_of(glyph.tone) if glyph is StatusGlyph.PAUSED else tone),
             ]
         if item.problem:
-            told = pad(cut_end(unsigned(item.problem), axis.cells, self._ellipsis), axis.cells)
-            line = (*head, Span(told, style_of(Tone.BAD)))
+            problem = pad(cut_end(unsigned(item.problem), axis.cells, self._ellipsis), axis.cells)
+            line = (*head, Span(problem, style_of(Tone.BAD)))
         else:
             line = (*head, *self._spans(self._lane_cells(item, obstacles, axis)))
         return tuple(Span(piece.text, piece.style + RAISED) for piece in line) if raised else line
@@ -438,15 +438,15 @@ class Timeline(Widget, can_focus=True):
         assert self.timeline is not None
         assert self._now is not None
         assert self._zone is not None
-        wanted = (axis, axis.cell_of(self._now), self.timeline.revision)
-        if wanted != self._drawn_for:
-            self._drawn, self._drawn_for = {}, wanted
-        known = self._drawn.get(item.key)
+        basis = (axis, axis.cell_of(self._now), self.timeline.revision)
+        if basis != self._drawn_for:
+            self._drawn, self._drawn_for = {}, basis
+        drawn = self._drawn.get(item.key)
         night = self.timeline.night_of(item.key, of_week=self.needs_week)
         coming = self.told_runs(night, item.key) if night is not None else ()
         drawn_by = replace(obstacles, late=None, severity=None, waits=False), coming
-        if known is not None and known[0] == drawn_by:
-            return known[1]
+        if drawn is not None and drawn[0] == drawn_by:
+            return drawn[1]
         runs = night.lane_runs(item.key, coming) if night is not None else ()
         if item.key.kind == PRESCALED.name:
             runs = job_runs(item, obstacles, axis, self._now)
@@ -515,7 +515,7 @@ class Timeline(Widget, can_focus=True):
         done = f"done {clock(words.done, words.done, self._zone)}" if words and words.done else ""
         room = self._day_room(axis)
         both = [f"{waiting}, {done}", f"{waiting.removesuffix(' wait')}, {done}"] if waiting and done else []
-        ends = [waiting, done] if height > 1 else [next((one for one in both if len(one) <= room), waiting)]
+        ends = [waiting, done] if height > 1 else [next((text for text in both if len(text) <= room), waiting)]
         lines: list[Line] = []
         scale = slot_scale(limit, one_row=one_row)
         middle = (len(rows) - 1) // 2
