@@ -12,6 +12,7 @@ from foretop.pages.detail_page import DetailPage
 from foretop_core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
+from foretop_core.rules.volumes.backup_contents import FetchedFiles
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import Stand, stand, unfolded
@@ -41,18 +42,22 @@ async def test_what_failed_is_one_key_and_one_consent_away(tmp_path: Path, monke
         await at.shown.press("e")
         assert at.shown.app.told[-1][1] == "Results are on x"
         await at.shown.press("x")
-        await at.see(f"a DownloadRequest for the results of {name}", "[ Cancel ]", "[ Fetch ]")
+        wanted = f"for the results, the volume info and the resource list of {name}"
+        await at.see(f"3 DownloadRequests are created, {wanted}", "[ Cancel ]", "[ Fetch ]")
         await at.shown.press("left", "enter")
         assert not isinstance(at.shown.app.screen, ResultsDownload)
         assert at.writes == []
         await at.see("PartiallyFailed: 3 errors and 1 warning", "1 of 4 hooks failed", "of plugins failed")
-        await at.see("x fetches the list, by namespace and resource", "this creates a DownloadRequest")
+        await at.see("x fetches the list, by namespace and resource", "this creates DownloadRequests: writes")
         assert "x fetch results" in at.shown.footer
         await at.shown.press("x")
         await at.send()
         await at.see("✗ 3 errors", "namespace wiki", "pods/wiki-1 Error executing hook: exit code 1", "▲ 1 warning")
-        assert at.writes == [f"POST {REQUESTS}"]
-        assert [entry.kind for entry in at.journal] == ["DownloadRequest"]
+        await at.shown.press("end")
+        await at.see("Objects 10 objects of 10 kinds in 1 namespace", "wiki 9 objects:")
+        await at.shown.press("home")
+        assert at.writes == [f"POST {REQUESTS}"] * 3
+        assert [entry.kind for entry in at.journal] == ["DownloadRequest"] * 3
         assert at.shown.text.index("✗ 3 errors") < at.shown.text.index("▲ 1 warning")
         at.patch("Backup", name, {"status": {"warnings": 5}})
         await at.see("It has changed since these were fetched")
@@ -62,7 +67,7 @@ async def test_what_failed_is_one_key_and_one_consent_away(tmp_path: Path, monke
         await at.see("It has changed since these were fetched", "namespace wiki")
         await at.shown.press("x")
         await at.see("Fetched at", "namespace wiki")
-        assert at.writes == [f"POST {REQUESTS}"] * 2
+        assert at.writes == [f"POST {REQUESTS}"] * 6
         assert at.shown.faults == []
 
 
@@ -84,15 +89,21 @@ async def test_results_are_of_one_object_and_not_of_the_next_with_its_name(
         assert "namespace wiki" not in at.shown.text
 
 
-async def test_where_nothing_went_wrong_there_is_nothing_to_fetch(
+async def test_where_nothing_went_wrong_only_what_a_backup_holds_is_fetched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with stand("quiet", tmp_path, monkeypatch) as at:
-        await at.go("7", at.key(BACKUP, newest(at, "wiki")))
+        name = newest(at, "wiki")
+        await at.go("7", at.key(BACKUP, name))
         await at.shown.press("x")
+        await at.see(f"2 DownloadRequests are created, for the volume info and the resource list of {name}")
+        await at.shown.press("escape")
         await at.see("Completed: 0 errors and 0 warnings", "No list to fetch: it has no errors and no warnings.")
+        await at.see("x fetches what the backup holds")
         await at.shown.press("x")
-        assert not isinstance(at.shown.app.screen, ResultsDownload)
+        await at.send()
+        await at.see("Volumes none of a claim, by volume info", "wiki 9 objects:")
+        assert at.writes == [f"POST {REQUESTS}"] * 2
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("x")
         assert at.shown.page == "schedules"
@@ -222,7 +233,7 @@ async def test_a_long_and_hostile_list_scrolls_and_stays_text() -> None:
         page = shown.app.main_screen.page
         assert isinstance(page, DetailPage)
         assert page.key is not None
-        page.keep_results(page.key, found)
+        page.keep_results(page.key, FetchedFiles(found))
         await shown.press("down", "pagedown")
         assert "pods/web-00010" in shown.text
         await shown.press("end")

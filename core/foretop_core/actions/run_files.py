@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from msgspec.structs import replace
+
 from foretop_core.actions.plan_executor import Outcome, PlanExecutor
 from foretop_core.actions.planners.downloads import Run, RunFile, plan_download
 from foretop_core.actions.plans import Plan
@@ -21,7 +23,9 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.results import ResourceList, Results, parse, parse_resource_list
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.volumes.volume_info import KnownVolumes, parse_volume_info
+from foretop_core.rules.volumes.backup_contents import FetchedFiles
+from foretop_core.rules.volumes.evidence import KnownVolumes
+from foretop_core.rules.volumes.volume_info import parse_volume_info
 
 URL_WITHIN = 30.0
 
@@ -78,6 +82,44 @@ async def volumes_of(
 
 def _name(item: Backup) -> tuple[str, str]:
     return item.namespace, item.name
+
+
+def files_together(item: Run | NonAdmin) -> tuple[RunFile, ...]:
+    """The files that belong together: a backup's results, if it has any, and what it holds."""
+    if not isinstance(item, Backup):
+        return (RunFile.RESULTS,)
+    has_results = item.status.errors or item.status.warnings
+    return (*((RunFile.RESULTS,) if has_results else ()), RunFile.VOLUMES, RunFile.RESOURCES)
+
+
+async def files_of(executor: PlanExecutor, item: Run | NonAdmin, progress: Progress | None = None) -> FetchedFiles:
+    """Fetches all of them, one after the other; raises where the results cannot be had, and says so of the others."""
+    files = files_together(item)
+    if not isinstance(item, Backup):
+        return FetchedFiles(await results_of(executor, item, progress=progress))
+    fetched = FetchedFiles(Results())
+    for file in files:
+        try:
+            match file:
+                case RunFile.RESULTS:
+                    fetched = replace(fetched, results=await results_of(executor, item, progress=progress))
+                case RunFile.VOLUMES:
+                    fetched = replace(fetched, volumes=await volumes_of(executor, item, progress=progress))
+                case _:
+                    fetched = replace(fetched, resources=await resources_of(executor, item, progress=progress))
+        except ForetopError as problem:
+            if file is files[0] and file is RunFile.RESULTS:
+                raise
+            fetched = replace(fetched, lacking=(*fetched.lacking, str(problem)))
+            if len(fetched.lacking) == len(files):
+                raise
+    return fetched
+
+
+def files_plan(executor: PlanExecutor, item: Run | NonAdmin) -> Plan:
+    """The requests that would be made, each sent by itself."""
+    plans = [file_plan(executor, item, file) for file in files_together(item)]
+    return replace(plans[0], steps=tuple(step for plan in plans for step in plan.steps))
 
 
 async def permitted_file_owner(executor: PlanExecutor, item: NonAdmin, file: RunFile) -> Run | NonAdmin:

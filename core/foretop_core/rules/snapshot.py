@@ -51,6 +51,7 @@ from foretop_core.rules.sentences import Moment, Text, render
 from foretop_core.rules.velero_pods import server_pod, server_started
 from foretop_core.rules.volumes.evidence import (
     ClaimedVolume,
+    KnownVolumes,
     VolumeEvidence,
     VolumesSeen,
     moved_volumes,
@@ -58,7 +59,6 @@ from foretop_core.rules.volumes.evidence import (
     snapshot_count,
     volume_evidence,
 )
-from foretop_core.rules.volumes.volume_info import KnownVolumes
 
 R = TypeVar("R", bound=Resource)
 Verdicts = Mapping[str, tuple[Dialect, ...]]

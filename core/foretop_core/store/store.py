@@ -41,8 +41,7 @@ from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.queue.node_limits import NodeAgentLimits
 from foretop_core.rules.snapshot import ClusterSnapshot, KeptIndexes, KeptNights, VisibilityGap
-from foretop_core.rules.volumes.evidence import VolumesSeen
-from foretop_core.rules.volumes.volume_info import KnownVolumes
+from foretop_core.rules.volumes.evidence import KnownVolumes, VolumesSeen
 from foretop_core.store.change_history import Observations
 from foretop_core.store.health import WatchHealthRegistry, visibility_gaps
 

@@ -58,9 +58,15 @@ def test_each_file_has_its_noun_its_number_and_its_actions() -> None:
         ("log", True),
         ("results", False),
         ("resource list", True),
+        ("volume info", True),
     ]
-    assert [file.record(of_tenant=False) for file in RunFile] == [LOGS, RESULTS, RESOURCES]
-    assert [file.record(of_tenant=True) for file in RunFile] == [NONADMIN_LOGS, NONADMIN_RESULTS, RESOURCES]
+    assert [file.record(of_tenant=False) for file in RunFile] == [LOGS, RESULTS, RESOURCES, RESULTS]
+    assert [file.record(of_tenant=True) for file in RunFile] == [
+        NONADMIN_LOGS,
+        NONADMIN_RESULTS,
+        RESOURCES,
+        NONADMIN_RESULTS,
+    ]
 
 
 def test_what_is_taken_apart_whole_may_be_less_long_than_a_log() -> None:

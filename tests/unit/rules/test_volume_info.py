@@ -15,15 +15,8 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.protection.coverage import VolumeMethod
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.volumes.evidence import VolumeEvidence
-from foretop_core.rules.volumes.volume_info import (
-    MOST_VOLUMES,
-    KnownVolumes,
-    ToldVolume,
-    VolumeFate,
-    parse_volume_info,
-    told_line,
-)
+from foretop_core.rules.volumes.evidence import KnownVolumes, ToldVolume, VolumeEvidence, VolumeFate
+from foretop_core.rules.volumes.volume_info import MOST_VOLUMES, parse_volume_info, told_line
 from foretop_core.store import Store
 from tests.objects import NOW, backup
 from tests.unit.rules.test_coverage_vectors import FILES, _as_seen, _held, read_vectors

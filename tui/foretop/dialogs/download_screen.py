@@ -26,15 +26,25 @@ from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.planners.downloads import Run, RunFile
 from foretop_core.actions.plans import Plan
-from foretop_core.actions.run_files import FileUnavailable, file_plan, likely_file_owner, results_of, why_no_file
+from foretop_core.actions.run_files import (
+    FileUnavailable,
+    file_plan,
+    files_of,
+    files_plan,
+    files_together,
+    likely_file_owner,
+    why_no_file,
+)
 from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import ForetopError
 from foretop_core.logs import logger
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.results import Results
+from foretop_core.rules.volumes.backup_contents import FetchedFiles
 from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
@@ -226,12 +236,16 @@ class DownloadScreen(BaseModal[None]):
         why = [paragraph(f"Type {protection.name} to confirm: {protection.production}.", Tone.WARN)]
         return [
             *plan_text.warnings(plan, ActionTargets((self.key,))),
-            *plan_text.proposal(plan),
+            *self.proposal(plan),
             *plan_text.writes(plan.steps, room, copies=not protection.name),
             paragraph(""),
             paragraph(_ONCE, Tone.DIM),
             *(why if protection.name else ()),
         ]
+
+    def proposal(self, plan: Plan) -> list[Paragraph]:
+        """The sentences on what is written."""
+        return list(plan_text.proposal(plan))
 
     def show_foot(self) -> None:
         self.query_one("#fetch-foot", StyledLine).show(
@@ -284,22 +298,36 @@ class DownloadScreen(BaseModal[None]):
             copy(self.app, plan_text.commands(plan))
 
 
-Keep = Callable[[ObjectRef, Results], None]
+Keep = Callable[[ObjectRef, FetchedFiles], None]
 
 
 class ResultsDownload(DownloadScreen):
-    """The window of the download; it closes when the results have arrived."""
+    """The window of the download; it closes when the results, and what a backup holds, have arrived."""
 
     file = RunFile.RESULTS
 
     def __init__(self, service: ActionService, key: ObjectRef, ascii: bool, keep: Keep) -> None:
         super().__init__(service, key, ascii)
         self._keep = keep
-        self._results = Results()
+        self._files = FetchedFiles(Results())
+
+    def _plan(self) -> Plan | None:
+        owner = self._owner()
+        return files_plan(self.executor, owner) if owner is not None and owner is self._item() else super()._plan()
+
+    def proposal(self, plan: Plan) -> list[Paragraph]:
+        if len(plan.steps) == 1:
+            return super().proposal(plan)
+        owner = self._owner()
+        nouns = humanize.join([f"the {file.noun}" for file in files_together(owner)]) if owner is not None else ""
+        made = f"{len(plan.steps)} DownloadRequests are created, for {nouns} of {self.key.name}"
+        return [paragraph(f"{made}; Velero removes them after ten minutes.")]
 
     async def get(self) -> None:
-        self._results = await results_of(self.executor, self.item(), progress=self.came)
+        self._files = await files_of(self.executor, self.item(), progress=self.came)
 
     def got(self) -> None:
-        self._keep(self.key, self._results)
+        if self._files.volumes is not None:
+            self.service.source.store.note_volumes(self.key, self._files.volumes)
+        self._keep(self.key, self._files)
         self.action_leave()

@@ -23,7 +23,7 @@ from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.dashboard.object_fetch import why_not_fetch_results
 from foretop_core.dashboard.related_objects import related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
-from foretop_core.models.kinds import CRON_JOB, HAVE_RESULTS, NAB, NAR, POD, PRESCALED, SCHEDULE
+from foretop_core.models.kinds import BACKUP, CRON_JOB, HAVE_RESULTS, NAB, NAMESPACE, NAR, POD, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGE_OF
 from foretop_core.rules import humanize
@@ -45,15 +45,25 @@ _HAVE_EXPRESSIONS = frozenset({SCHEDULE.name, PRESCALED.name, CRON_JOB.name})
 def run_under_cursor(host: ActionHost) -> ObjectRef | None:
     """The backup or restore under the cursor, or the first that a finding names; a line of many means none.
 
-    A NAB or NAR counts from when on it has its object at Velero.
+    A NAB or NAR counts from when on it has its object at Velero; a namespace means its newest copy.
     """
     page, state = host.page, host.state
     if page is None or state is None:
         return None
     finding = finding_under_cursor(page)
     named = related_to_finding(finding) if finding is not None and not finding.members else ()
-    keys = (page.run_under_cursor(), page.subject(), *(key for key in named if state.store.get(key) is not None))
+    subject = page.subject()
+    copy = newest_copy(state, subject) if subject is not None else None
+    keys = (page.run_under_cursor(), subject, copy, *(key for key in named if state.store.get(key) is not None))
     return next((key for key in keys if key is not None and _has_results(state.store.get(key), key)), None)
+
+
+def newest_copy(state: DashboardState, key: ObjectRef) -> ObjectRef | None:
+    """The Backup that a namespace would be brought back from; None where there is none in reach."""
+    if key.kind != NAMESPACE.name or (row := state.protection(key)) is None:
+        return None
+    newest = row.protection.copies.usable if row.protection.reachable else None
+    return ObjectRef(key.context, BACKUP.name, newest.namespace, newest.name) if newest is not None else None
 
 
 def _has_results(item: Resource | None, key: ObjectRef) -> bool:

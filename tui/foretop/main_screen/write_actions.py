@@ -14,7 +14,7 @@ from foretop.bindings import RESUME, WRITE_ACTIONS, Handler, key_name, page_key
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
-from foretop.main_screen.object_actions import run_under_cursor
+from foretop.main_screen.object_actions import newest_copy, run_under_cursor
 from foretop.pages.table_page import TablePage
 from foretop.pages.triage_selection import finding_under_cursor, findings_chosen
 from foretop_core.actions.action_catalog import BY_ID, RECORDS
@@ -25,13 +25,12 @@ from foretop_core.actions.planners.restores import RESTORE_FROM
 from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
 from foretop_core.dashboard.related_objects import related_to_finding
 from foretop_core.models import Deployment, Schedule
-from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE
+from foretop_core.models.kinds import DEPLOYMENT, NAMESPACE, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import PauseWindow, pause_windows, window_lines
-from foretop_core.rules.results import Results
 from foretop_core.rules.sentences import names_key
 from foretop_core.rules.triage import ungathered
 from foretop_core.rules.triage.finding import PAUSED_OVERDUE, WINDOW_OPEN, WINDOW_OVERRUN
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from foretop_core.actions.plan_executor import Result
     from foretop_core.dashboard.action_service import ActionService
     from foretop_core.dashboard.state import DashboardState
+    from foretop_core.rules.volumes.backup_contents import FetchedFiles
 
 # Deferred imports: dialogs and actions are loaded with the first one that is opened.
 
@@ -123,7 +123,7 @@ class WriteActions:
         if isinstance(page, TablePage) and len(page.table.marked) > 1 and mine and not mine[0].many:
             return f"{mine[0].title}: only one at a time, {len(page.table.marked)} are marked"
         if key is not None and key.kind == NAMESPACE.name and record.key == RESTORE_FROM.key:
-            if self._newest_copy(key) is None:
+            if self.host.state is None or newest_copy(self.host.state, key) is None:
                 return f"Restore {key.name}: {self._why_no_copy(key)}"
             return f"You may not read the copies of {key.name}: restore it with a NonAdminRestore of its NAB"
         if key is not None and mine and (why := self._why_not(mine[0], key)):
@@ -223,7 +223,7 @@ class WriteActions:
         for ref in (key, page.run_under_cursor() if record.fetches else None):
             if ref is not None and self._fits(record, ref):
                 return (ref,)
-        if key is not None and record is RESTORE_FROM and (copy := self._newest_copy(key)) is not None:
+        if key is not None and record is RESTORE_FROM and (copy := newest_copy(state, key)) is not None:
             return (copy,) if self._fits(record, copy) else ()
         finding = finding_under_cursor(page)
         if finding is None and key is not None:
@@ -233,14 +233,6 @@ class WriteActions:
         fitting = tuple(other for other in related_to_finding(finding) if self._fits(record, other))
         all_meant = record in (UNPAUSE, CHANGE_PAUSE) and finding.code in _ABOUT_PAUSES
         return fitting if len(fitting) == 1 or all_meant else ()
-
-    def _newest_copy(self, key: ObjectRef) -> ObjectRef | None:
-        """The Backup that a namespace would be brought back from; None where there is none in reach."""
-        state = self.host.state
-        if state is None or key.kind != NAMESPACE.name or (row := state.protection(key)) is None:
-            return None
-        newest = row.protection.copies.usable if row.protection.reachable else None
-        return ObjectRef(key.context, BACKUP.name, newest.namespace, newest.name) if newest is not None else None
 
     def _why_no_copy(self, key: ObjectRef) -> str:
         row = self.host.state.protection(key) if self.host.state is not None else None
@@ -278,7 +270,7 @@ class WriteActions:
         assert state is not None
         if state.store.snapshot(key.context).namespaces is None:
             return record.tries_copies
-        copy = self._newest_copy(key)
+        copy = newest_copy(state, key)
         if copy is None:
             return self._why_no_copy(key)
         return "" if state.store.get(copy) is not None else "you may not read its copies"
@@ -362,10 +354,10 @@ class WriteActions:
         self.service.gap = self.host.state.thresholds.gap
         self.host.app.push_screen(make_dialog(self.service, record, chosen, ascii, self._keep_results, self.host.state))
 
-    def _keep_results(self, key: ObjectRef, results: Results) -> None:
+    def _keep_results(self, key: ObjectRef, files: FetchedFiles) -> None:
         """For the page that they were asked for on, if it is still there."""
         if (page := self.host.page) is not None:
-            page.keep_results(key, results)
+            page.keep_results(key, files)
 
     def _windows(self) -> list[tuple[str, PauseWindow]]:
         """The windows that can be resumed here: all, but beside a finding about a schedule those of that alone."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -24,7 +24,7 @@ from foretop.panes.detail_sections import (
     state_of,
 )
 from foretop.panes.page_records import TABLE_PAGES
-from foretop.panes.results_section import FetchedResults, fetching, keep, status_of, why_no_list
+from foretop.panes.results_section import FetchedResults, fetching, has_files, keep, status_of, why_no_list
 from foretop.panes.stale_notice import stale_paras
 from foretop.widgets.line_widgets import Divider, FrameLine, StyledLine, TextPane, line_width
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph
@@ -40,14 +40,16 @@ from foretop_core.dashboard.object_fetch import (
 )
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.models.kinds import HAVE_RESULTS, NAMESPACE, ON_DEMAND
+from foretop_core.models.kinds import BACKUP, HAVE_RESULTS, NAMESPACE, ON_DEMAND
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGE_OF
-from foretop_core.rules.results import Results
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import cut
+
+if TYPE_CHECKING:
+    from foretop_core.rules.volumes.backup_contents import FetchedFiles
 
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _WITH_VOLUMES = ("volumes", "describe", "results")
@@ -273,19 +275,23 @@ class DetailPage(Page, can_focus=True):
     @property
     def has_list(self) -> bool:
         """True if the results on the screen have more to fetch."""
-        return self.state is not None and self.shows_results and not why_no_list(self._status())
+        return self.state is not None and self.shows_results and has_files(self._status(), is_backup=self._is_backup)
+
+    @property
+    def _is_backup(self) -> bool:
+        return self.key is not None and self.key.kind == BACKUP.name
 
     @property
     def why_no_list(self) -> str:
         """Why the key that fetches results has nothing to fetch here; "" where it has."""
         return why_no_list(self._status()) if self.state is not None and self.key is not None else ""
 
-    def keep_results(self, key: ObjectRef, results: Results) -> None:
+    def keep_results(self, key: ObjectRef, files: FetchedFiles) -> None:
         """They were fetched; of an object that is still open they are shown."""
         status = self._status()
         if self.state is not None and key == self.key and status is not None:
             self._fetched.pop(key, None)
-            self._fetched[key] = keep(key, self._uid(), status, self.state.now(key.context), results)
+            self._fetched[key] = keep(key, self._uid(), status, self.state.now(key.context), files)
             while len(self._fetched) > _MOST_FETCHED:
                 del self._fetched[next(iter(self._fetched))]
             self._draw(keep_place=False)
@@ -403,10 +409,11 @@ class DetailPage(Page, can_focus=True):
 
     def _of_list(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
         status = self._status()
-        if status is not None and not why_no_list(status) and self._refusal_of != (key, status):
+        if status is not None and has_files(status, is_backup=self._is_backup) and self._refusal_of != (key, status):
             self._refusal_of = (key, status)
             self.run_worker(self._ask_whether(state, key), group="results", exclusive=True)
-        return fetching(status, self._kept(key), self._refusal, state.now(key.context), state.zone_of(key))
+        now, zone = state.now(key.context), state.zone_of(key)
+        return fetching(status, self._kept(key), self._refusal, now, zone, is_backup=self._is_backup)
 
     async def _ask_whether(self, state: DashboardState, key: ObjectRef) -> None:
         """Asks whether the list may be fetched, so that it is told before a person tries."""

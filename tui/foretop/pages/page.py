@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from foretop_core.config.settings import Settings
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
-    from foretop_core.rules.results import Results
+    from foretop_core.rules.volumes.backup_contents import FetchedFiles
 
 
 class PageHost(Protocol):
@@ -159,7 +159,7 @@ class Page(Widget):
         """The reason why the key that fetches results has nothing to fetch here; "" where it has."""
         return ""
 
-    def keep_results(self, key: ObjectRef, results: Results) -> None:
+    def keep_results(self, key: ObjectRef, files: FetchedFiles) -> None:
         """Takes the results of an object, which were fetched."""
 
     @property

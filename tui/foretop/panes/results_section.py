@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -23,6 +24,11 @@ from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.resources.nonadmin import NonAdminView
 
+if TYPE_CHECKING:
+    from foretop_core.rules.volumes.backup_contents import FetchedFiles
+
+# Deferred imports: what a backup holds is told when it has been fetched.
+
 _LOST = ("Failed", "Canceled")
 _MOST_SHOWN = 2_000
 
@@ -38,8 +44,11 @@ class FetchedResults(msgspec.Struct, frozen=True):
     said: tuple[Paragraph, ...]
 
 
-def keep(key: ObjectRef, uid: str, status: RunStatus, at: datetime, results: Results) -> FetchedResults:
-    return FetchedResults(key, uid, status, at, results, tuple(_listed(results)))
+def keep(key: ObjectRef, uid: str, status: RunStatus, at: datetime, files: FetchedFiles) -> FetchedResults:
+    from foretop.panes.contents_section import contents_paragraphs
+
+    said = (*_listed(files.results), *contents_paragraphs(files))
+    return FetchedResults(key, uid, status, at, files.results, said)
 
 
 def status_of(state: DashboardState, key: ObjectRef, resource: Resource | None) -> RunStatus | None:
@@ -62,6 +71,13 @@ def why_no_list(status: RunStatus | None) -> str:
     return "" if status.errors or status.warnings else "it has no errors and no warnings"
 
 
+def has_files(status: RunStatus | None, *, is_backup: bool) -> bool:
+    """True if there is something to fetch: the list of results, or what a backup holds."""
+    if status is None:
+        return False
+    return not why_no_list(status) or (is_backup and not why_no_files(status.phase))
+
+
 def known_results(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:
     """The results that can be told without fetching anything."""
     status = status_of(state, key, resource)
@@ -75,28 +91,42 @@ def known_results(state: DashboardState, key: ObjectRef, resource: Resource) -> 
 
 
 def fetching(
-    status: RunStatus | None, kept: FetchedResults | None, refusal: str, now: datetime, zone: tzinfo
+    status: RunStatus | None,
+    kept: FetchedResults | None,
+    refusal: str,
+    now: datetime,
+    zone: tzinfo,
+    *,
+    is_backup: bool = False,
 ) -> Sequence[Paragraph]:
     """Which key fetches the list and what that takes, or why there is none to fetch; then the list itself."""
     if status is None:
         return []
     if kept is not None:
         return [paragraph(""), _fetched(status, kept, now, zone), *kept.said]
-    if why := why_no_list(status):
-        return [paragraph(""), paragraph(f"No list to fetch: {why}.", Tone.DIM)]
+    why = why_no_list(status)
+    lines = [paragraph(""), *([paragraph(f"No list to fetch: {why}.", Tone.DIM)] if why else [])]
+    if not has_files(status, is_backup=is_backup):
+        return lines
     if refusal:
-        return [paragraph(""), paragraph(f"The list cannot be fetched. {refusal}", Tone.WARN)]
-    return [
-        paragraph(""),
-        Paragraph(
-            (
-                Span(key_name(RESULTS.id), BOLD),
-                span(" fetches the list, by namespace and resource. It is in object storage, so this creates a "),
-                span("DownloadRequest: a write, so foretop asks first, once in a session. "),
-                span("Velero removes it after ten minutes."),
-            )
-        ),
-    ]
+        what = "What it holds" if why else "The list"
+        return [*lines, paragraph(f"{what} cannot be fetched. {refusal}", Tone.WARN)]
+    return [*lines, _offer(is_list=not why, is_backup=is_backup)]
+
+
+def _offer(*, is_list: bool, is_backup: bool) -> Paragraph:
+    parts = ["the list, by namespace and resource"] if is_list else []
+    parts += ["what the backup holds: its volumes and its objects"] if is_backup else []
+    many = is_backup or not is_list
+    where = "They are in object storage, so this creates " if many else "It is in object storage, so this creates a "
+    return Paragraph(
+        (
+            Span(key_name(RESULTS.id), BOLD),
+            span(f" fetches {', and '.join(parts)}. {where}"),
+            span(f"DownloadRequest{'s: writes' if many else ': a write'}, so foretop asks first, once in a session. "),
+            span(f"Velero removes {'them' if many else 'it'} after ten minutes."),
+        )
+    )
 
 
 def _head(status: RunStatus) -> Paragraph:
@@ -156,7 +186,7 @@ def _why_none(resource: Resource) -> str:
 
 def _fetched(status: RunStatus, kept: FetchedResults, now: datetime, zone: tzinfo) -> Paragraph:
     moment = humanize.time(kept.at, now, zone)
-    again = f"; {key_name(RESULTS.id)} fetches them again." if not why_no_list(status) else "."
+    again = f"; {key_name(RESULTS.id)} fetches them again." if not why_no_files(status.phase) else "."
     if status != kept.status:
         text = f"It has changed since these were fetched at {moment}{again}"
         return Paragraph((Span(f"{StatusGlyph.LOOK.value} ", style_of(StatusGlyph.LOOK.tone)), span(text, Tone.WARN)))

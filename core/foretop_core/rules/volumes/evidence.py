@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from enum import Enum, auto
+from functools import cached_property
 
 import msgspec
 
@@ -29,7 +31,6 @@ from foretop_core.rules.protection.coverage import (
     resource_policy,
     takes_volumes_of_others,
 )
-from foretop_core.rules.volumes.volume_info import KnownVolumes, ToldVolume, VolumeFate
 
 _CLAIM_NAME = "velero.io/pvc-name"
 _CLAIM_UID = "velero.io/pvc-uid"
@@ -103,6 +104,53 @@ class VolumeEvidence(msgspec.Struct, frozen=True):
         """The reason why the bytes are not known; "" where they are, or where there are none."""
         is_told = self.size is not None or not self.taken
         return self.unknown or ("" if is_told else "nothing tells the size of a snapshot")
+
+
+class VolumeFate(Enum):
+    TAKEN = auto()
+    LEFT_OUT = auto()
+    NOT_KNOWN = auto()
+
+
+class ToldVolume(msgspec.Struct, frozen=True):
+    """One volume of a backup by its volume info."""
+
+    namespace: str
+    claim: str
+    """Of a volume that belongs to no claim its own name."""
+    fate: VolumeFate
+    method: VolumeMethod
+    size: int | None = None
+    why: str = ""
+    """Why it is not taken, or not known to be."""
+
+
+class VolumeInfo(msgspec.Struct, frozen=True):
+    """The volumes of one backup, in the order of their names."""
+
+    volumes: tuple[ToldVolume, ...] = ()
+    others: int = 0
+    """Volumes without a claim, such as those of a pod alone."""
+
+
+class KnownVolumes(msgspec.Struct, frozen=True, dict=True):
+    """The volume info of one backup as it was fetched; of that object in that phase, and of no other."""
+
+    uid: str
+    phase: str
+    info: VolumeInfo
+
+    def is_of(self, uid: str, phase: str) -> bool:
+        return bool(uid) and (uid, phase) == (self.uid, self.phase)
+
+    @cached_property
+    def by_claim(self) -> Mapping[tuple[str, str], ToldVolume]:
+        return {(one.namespace, one.claim): one for one in self.info.volumes}
+
+    @cached_property
+    def snapshots(self) -> int:
+        """How many volumes it names that were, or were to be, taken by a snapshot."""
+        return sum(one.method in (VolumeMethod.SNAPSHOT, VolumeMethod.DATA_MOVER) for one in self.info.volumes)
 
 
 class ClaimedVolume(msgspec.Struct, frozen=True):

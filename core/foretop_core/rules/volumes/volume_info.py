@@ -7,8 +7,6 @@ that cannot be one is none, and what names no volume makes all of the file unrea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import Enum, auto
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -16,6 +14,7 @@ import msgspec
 from foretop_core.errors import Unreadable
 from foretop_core.rules import humanize
 from foretop_core.rules.protection.coverage import VolumeMethod
+from foretop_core.rules.volumes.evidence import ToldVolume, VolumeFate, VolumeInfo
 
 MOST_VOLUMES = 50_000
 _LONGEST_NAME = 253
@@ -35,53 +34,6 @@ _PHRASES = (
     ("resource polic", "its resource policy skips it"),
     ("not satisfy the criteria for volumepolicy", "its backup takes no snapshot of it"),
 )
-
-
-class VolumeFate(Enum):
-    TAKEN = auto()
-    LEFT_OUT = auto()
-    NOT_KNOWN = auto()
-
-
-class ToldVolume(msgspec.Struct, frozen=True):
-    """One volume of a backup by its volume info."""
-
-    namespace: str
-    claim: str
-    """Of a volume that belongs to no claim its own name."""
-    fate: VolumeFate
-    method: VolumeMethod
-    size: int | None = None
-    why: str = ""
-    """Why it is not taken, or not known to be."""
-
-
-class VolumeInfo(msgspec.Struct, frozen=True):
-    """The volumes of one backup, in the order of their names."""
-
-    volumes: tuple[ToldVolume, ...] = ()
-    others: int = 0
-    """Volumes without a claim, such as those of a pod alone."""
-
-
-class KnownVolumes(msgspec.Struct, frozen=True, dict=True):
-    """The volume info of one backup as it was fetched; of that object in that phase, and of no other."""
-
-    uid: str
-    phase: str
-    info: VolumeInfo
-
-    def is_of(self, uid: str, phase: str) -> bool:
-        return bool(uid) and (uid, phase) == (self.uid, self.phase)
-
-    @cached_property
-    def by_claim(self) -> Mapping[tuple[str, str], ToldVolume]:
-        return {(one.namespace, one.claim): one for one in self.info.volumes}
-
-    @cached_property
-    def snapshots(self) -> int:
-        """How many volumes it names that were, or were to be, taken by a snapshot."""
-        return sum(one.method in (VolumeMethod.SNAPSHOT, VolumeMethod.DATA_MOVER) for one in self.info.volumes)
 
 
 def parse_volume_info(text: bytes | bytearray) -> VolumeInfo:
