@@ -11,6 +11,7 @@ from foretop.dialogs.dialog_parts import RadioList
 from foretop.dialogs.pause_dialogs import PauseDialog
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import RAISED
+from foretop_core.dashboard.action_service import TrackedPlan
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_demo.access import Rule, User
@@ -106,6 +107,28 @@ async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeyp
         at.patch("Schedule", DUE, {"spec": {"schedule": "0 4 * * *"}})
         await at.see("no backup now, none is due; next run 04:00:00Z")
         assert at.writes == []
+
+
+async def test_a_plan_is_made_again_when_its_cluster_moves_and_not_every_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stand("maintenance", tmp_path, monkeypatch) as at:
+        await at.go("2", at.key(SCHEDULE, DUE))
+        await at.shown.press("u")
+        dialog, plans = at.dialog, []
+        plan = dialog.make_plan
+
+        def counted() -> TrackedPlan:
+            plans.append(plan())
+            return plans[-1]
+
+        monkeypatch.setattr(dialog, "make_plan", counted)
+        dialog.replan()
+        for _ in range(5):
+            dialog._replan_when_moved()
+        assert len(plans) == 1
+        at.patch("Schedule", DUE, {"spec": {"schedule": "0 4 * * *"}})
+        await at.shown.until(lambda: len(plans) > 1)
 
 
 async def test_messages_and_what_was_sent_have_one_format_of_time(

@@ -140,6 +140,12 @@ class ActionService:
             held = self._queue_lines[context, namespace] = (snapshot, asked, now, line)
         return held[3]
 
+    def basis(self, contexts: Sequence[str]) -> object:
+        """All that plans are made of: while it is the same, so are they."""
+        store = self.source.store
+        clusters = [(store.revision(name), self.now(name).replace(second=0, microsecond=0)) for name in contexts]
+        return store.health.revision, clusters, self.protections(contexts), set(self.undone), set(self.unwatched)
+
     def now(self, context: str) -> datetime:
         """In the reader's zone, which the sentences of a plan are written in."""
         return self.source.clock(context).now().astimezone(self.zone)

@@ -41,7 +41,8 @@ from foretop_core.tables.engine.drawings import Piece, line
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import cut, unsigned, width
 
-REPLAN = 1.0
+_LOOK = 1.0
+"""Seconds between two looks whether the plan must be made again."""
 NOT_DONE = "Nothing was changed"
 NO_MORE = "Nothing more was changed"
 _LONGEST_TYPED, _END_TYPED = 36, 6
@@ -51,7 +52,7 @@ _SHORTEST_NAME = 8
 _TYPING_PAUSE = 0.3
 """Seconds without a key after which the plan is made again."""
 _A_SECONDS_OBJECTS = 100
-"""Objects whose plan is made again every second; of more of them less often."""
+"""Objects whose plan can be made again every second; of more of them less often."""
 _BRIEF = 2.5
 """Seconds for a toast of three words."""
 
@@ -104,6 +105,8 @@ class ActionDialog(DialogFrame):
         self._typing: Timer | None = None
         """Runs out when typing has paused."""
         self._ticks = 0
+        self._basis: object = None
+        """What the plan was made of, beside the fields."""
         self._without_form = False
         self._news: list[Paragraph] = []
         self._uids: dict[ObjectRef, str] = {}
@@ -171,20 +174,17 @@ class ActionDialog(DialogFrame):
         """How wide the text of the knob that sends can be."""
         return self.query_one(".knobs").size.width - _OTHER_KNOB
 
-    def alternative_plans(self) -> list[Plan]:
-        """The plans of the other choices: the dialog keeps room for them."""
-        return []
-
     # Asking
 
     def on_mount(self) -> None:
-        self.set_interval(REPLAN, self._replan_in_time)
+        self.set_interval(_LOOK, self._replan_when_moved)
         self.replan()
 
-    def _replan_in_time(self) -> None:
-        """Once a second; the plan of many is made less often, and none while somebody types."""
+    def _replan_when_moved(self) -> None:
+        """Makes the plan again when its cluster or the minute is another one, and not while somebody types."""
         self._ticks += 1
-        if self._typing is None and self._ticks % (1 + len(self.keys) // _A_SECONDS_OBJECTS) == 0:
+        is_turn = self._ticks % (1 + len(self.keys) // _A_SECONDS_OBJECTS) == 0
+        if is_turn and self._typing is None and self._basis != self.service.basis(self.contexts):
             self.replan()
 
     @on(Input.Changed)
@@ -255,6 +255,7 @@ class ActionDialog(DialogFrame):
         if self._typing is not None:
             self._typing.stop()
             self._typing = None
+        self._basis = self.service.basis(self.contexts)
         if self.dialog_state is DialogState.DONE and (self.service.undone or self.service.unwatched):
             self.draw()
         if self.dialog_state is not DialogState.ASKING:
@@ -334,14 +335,13 @@ class ActionDialog(DialogFrame):
             case DialogState.ASKING:
                 self.say(self._asked())
             case DialogState.SENDING:
-                self.say(replace(self._text, writes=tuple(self._sending()), others=()))
+                self.say(replace(self._text, writes=tuple(self._sending())))
             case DialogState.DONE:
                 self.say(self._done())
         self._show_knobs()
 
     def _asked(self) -> DialogText:
         plan = self.planned.plan if self.planned is not None else None
-        others = self.alternative_plans() if plan is not None else []
         table = self.table(plan) if plan is not None else NO_TABLE
         if plan is None and self.problem:
             table = self._text.table  # Nothing moves under who is typing.
@@ -353,7 +353,6 @@ class ActionDialog(DialogFrame):
             table,
             tuple(self._said()),
             tuple(self.writes(plan, copies=copies)) if plan is not None else (),
-            tuple([*self.more(), *self._proposal(plan)] for plan in others),
         )
 
     def _lead(self, table: PlanTable) -> Iterator[Paragraph]:

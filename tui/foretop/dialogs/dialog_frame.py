@@ -7,7 +7,7 @@ deletes, or is done in production, asks for a name first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import ClassVar
 
 import msgspec
@@ -73,8 +73,6 @@ class DialogText(msgspec.Struct, frozen=True):
     table: PlanTable = NO_TABLE
     said: tuple[Paragraph, ...] = ()
     writes: tuple[Paragraph, ...] = ()
-    others: tuple[Sequence[Paragraph], ...] = ()
-    """What else a different choice would say in the place of `said`, to keep room for."""
 
 
 class DialogFrame(BaseModal[None]):
@@ -249,7 +247,6 @@ class DialogFrame(BaseModal[None]):
         lead.show(text.lead)
         writes.show(text.writes)
         apart = not is_low and writes.lines_needed(inner) <= _MOST_WRITTEN
-        body.reserve([(*paragraphs, *(() if apart else text.writes)) for paragraphs in text.others])
         body.show((*text.said, *(() if apart else text.writes)))
         writes.display = apart and bool(text.writes)
         lead.display, body.display = bool(text.lead), bool(body.paragraphs)
@@ -333,7 +330,7 @@ class DialogFrame(BaseModal[None]):
 
     def _keys_that_fit(self) -> str:
         """As many as fit, whole ones; the way out always, and the way to what is out of sight before all others."""
-        ways = self._way_out
+        ways = "esc close" if self.can_be_typed_in else "esc/q close"
         table = self.query_one(PlanTableView)
         unseen = self.query_one("#said", MessageBody).has_more or self._scrolled.max_scroll_y > self._scrolled.scroll_y
         scroll = (
@@ -343,10 +340,6 @@ class DialogFrame(BaseModal[None]):
             if width(longer := f"{way} · {ways}") <= self._inner - _BESIDE_WAYS:
                 ways = longer
         return ways
-
-    @property
-    def _way_out(self) -> str:
-        return "esc close" if self.can_be_typed_in else "esc/q close"
 
     def _ways(self) -> tuple[str, ...]:
         """The keys that work where the focus is."""

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Label
 
 from foretop.widgets.line_widgets import FrameLine, StyledLine, TextPane, line_width, strip_of
-from foretop.widgets.paragraphs import Paragraph, Span, wrap
+from foretop.widgets.paragraphs import Span, wrap
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, HEAD, PLAIN, RAISED, style_of, to_ascii
 from foretop_core.dashboard.plan_table import PlanTable
@@ -341,18 +341,11 @@ class MessageBody(TextPane):
     """Paragraphs; as many lines as they need, at most as many as there is room for."""
 
     DEFAULT_CSS = "MessageBody { height: auto; }"
-    _others: tuple[Sequence[Paragraph], ...] = ()
 
     def __init__(self, *, ascii: bool, whole: bool = True, id: str | None = None) -> None:
         super().__init__(ascii=ascii, whole=whole, id=id)
         self._highest: dict[int, int] = {}
         """By width: in the first layout of a new size a scrollbar may still take a cell, and fold one line more."""
-
-    def reserve(self, others: Sequence[Sequence[Paragraph]]) -> None:
-        """Makes room for what else may be said here, so that nothing around it moves when it is."""
-        self._others = tuple(others)
-        if self._lines_needed(self.size.width) > max(1, self._highest_at(self.size.width)):
-            self.refresh(layout=True)
 
     def lines_needed(self, cells: int) -> int:
         """The lines that it takes at a width, none where it has nothing to say."""
@@ -360,7 +353,6 @@ class MessageBody(TextPane):
 
     def start_afresh(self) -> None:
         """Something quite different is said from now on: its height counts alone."""
-        self._others = ()
         self._highest.clear()
         self.refresh(layout=True)
 
@@ -373,7 +365,7 @@ class MessageBody(TextPane):
         return max((lines for cells, lines in self._highest.items() if cells >= width), default=0)
 
     def _lines_needed(self, width: int) -> int:
-        return max(len(wrap(paragraphs, width - 2)) for paragraphs in (self._paragraphs, *self._others))
+        return len(wrap(self._paragraphs, width - 2))
 
     def _arrange(self) -> None:
         """Not before there is a width to fold to: what was folded to nothing would be seen for a moment."""

@@ -112,10 +112,6 @@ class UnpauseDialog(ActionDialog):
             paragraphs += [paragraph(render(text, paused[0].now), label="Copies") for text in oldest]
         return paragraphs + [paragraph(note, label="Note") for note in default_note(paused, self.choice)]
 
-    def alternative_plans(self) -> list[Plan]:
-        others = (choice for choice in self._choices if choice is not self.choice) if len(self.keys) == 1 else ()
-        return [self.service.plan(self.record, _unpausing(choice), self.keys).plan for choice in others]
-
     def update_choices(self) -> None:
         paused = self._paused()
         if len(self.keys) == 1 and paused:
