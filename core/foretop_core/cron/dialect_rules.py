@@ -85,7 +85,8 @@ def parse_netresearch_prefix(text: str) -> tuple[tzinfo | None, str]:
     written, space, fields = text[begin:].partition(" ")
     if not space:
         raise CronError(f"missing fields after timezone in spec {go_stdlib.quote(text)}", offset=begin)
-    name = _without_quotes(written)
+    quoted = len(written) > 1 and written[0] == written[-1] and written[0] in "\"'"
+    name = written[1:-1] if quoted else written
     if problem := _name_error(name):
         raise CronError(f"invalid timezone {go_stdlib.quote(name)}: {problem}", offset=begin)
     try:
@@ -96,11 +97,6 @@ def parse_netresearch_prefix(text: str) -> tuple[tzinfo | None, str]:
     if not rest:
         raise CronError(f"missing fields after timezone {go_stdlib.quote(name)}", offset=begin)
     return zone, rest
-
-
-def _without_quotes(name: str) -> str:
-    quoted = len(name) > 1 and name[0] == name[-1] and name[0] in "\"'"
-    return name[1:-1] if quoted else name
 
 
 def _name_error(name: str) -> str:

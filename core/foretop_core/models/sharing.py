@@ -75,13 +75,13 @@ def _plan(kind: type[msgspec.Struct]) -> tuple[tuple[str, ...], tuple[str, ...]]
     """The fields with words, and those with further structs that have any."""
     described = msgspec.inspect.type_info(kind)
     assert isinstance(described, msgspec.inspect.StructType)
-    words = [field.name for field in described.fields if field.name in _WORDS and _is_text(field.type)]
+    words = [
+        field.name
+        for field in described.fields
+        if field.name in _WORDS and isinstance(field.type, msgspec.inspect.StrType)
+    ]
     structs = [field.name for field in described.fields if _has_words(field.type)]
     return tuple(words), tuple(structs)
-
-
-def _is_text(described: msgspec.inspect.Type) -> bool:
-    return isinstance(described, msgspec.inspect.StrType)
 
 
 def _has_words(described: msgspec.inspect.Type) -> bool:

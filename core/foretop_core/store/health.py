@@ -258,7 +258,7 @@ def visibility_gaps(context: str, board: WatchHealthRegistry) -> tuple[Visibilit
     if len(together) == 1 and sum(map(len, reasons.values())) == len(needed) > 1:
         return (VisibilityGap(context, "", together.pop(), is_loading=bool(loading)),)
     return tuple(
-        VisibilityGap(context, kind, _joined(given), is_loading=kind in loading)
+        VisibilityGap(context, kind, join_sentences(dict.fromkeys(given), ", "), is_loading=kind in loading)
         for kind, given in sorted(reasons.items())
     )
 
@@ -285,7 +285,3 @@ def _reason(scope: WatchScope, health: WatchHealth) -> Text:
 
 def _unreadable(lines: int) -> str:
     return f"{humanize.count(lines, 'message')} of the API server cannot be read" if lines else ""
-
-
-def _joined(reasons: list[Text]) -> Text:
-    return join_sentences(dict.fromkeys(reasons), ", ")

@@ -7,7 +7,7 @@ from typing import Any
 
 from foretop.commands.output import emit, say_signed, say_to
 from foretop_core.actions.plan_executor import Result
-from foretop_core.actions.plans import Plan, PlanStep, Refusal
+from foretop_core.actions.plans import Plan, PlanStep
 from foretop_core.dashboard.plan_table import Lines, common_changes, plan_table
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.json_items import as_list
@@ -40,7 +40,7 @@ class ActionReporter:
             self._say(f"  {warning}")
         for refusal in plan.refused:
             self._say(f"{refusal.target}: {refusal.why}", sign="  ✗ ")
-            self._items[refusal.target] = _refusal_item(refusal)
+            self._items[refusal.target] = {**_identity(refusal.target), "result": "refused", "error": refusal.why}
 
     def result(self, result: Result) -> None:
         target, outcome = result.step.target, result.outcome.value
@@ -115,10 +115,6 @@ def _item(step: PlanStep, result: str, error: str) -> dict[str, Any]:
         "warnings": list(step.warnings),
         "command": step.command,
     }
-
-
-def _refusal_item(refusal: Refusal) -> dict[str, Any]:
-    return {**_identity(refusal.target), "result": "refused", "error": refusal.why}
 
 
 def _identity(target: ObjectRef) -> dict[str, Any]:

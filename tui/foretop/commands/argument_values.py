@@ -54,7 +54,11 @@ def objects(source: str) -> Manifest:
     """The objects in a file, or on standard input for `-`."""
     name = "standard input" if source == "-" else source
     try:
-        text = _standard_input() if source == "-" else _file(source)
+        text = (
+            _standard_input()
+            if source == "-"
+            else read_given_file(Path(source), _MOST_BYTES, _PATIENCE).decode("utf-8")
+        )
     except UnicodeDecodeError as problem:
         raise BadInput(f"{name} cannot be read", f"it is not UTF-8 text (byte {problem.start})") from None
     except (OSError, ValueError) as problem:
@@ -73,10 +77,6 @@ def snapshot_in(source: str, session_options: SessionOptions) -> tuple[ClusterSn
     versions = session_options.velero_versions or NONE_GIVEN
     versions.check(())
     return assemble((item for _, item in read.objects), given_versions=versions.of("")), read
-
-
-def _file(source: str) -> str:
-    return read_given_file(Path(source), _MOST_BYTES, _PATIENCE).decode("utf-8")
 
 
 def _standard_input() -> str:

@@ -100,7 +100,9 @@ def show(ctx: click.Context, form: str) -> int:
             ]
             table(["CONTEXT", "WRITES", "BECAUSE"], rows, "")
     else:
-        settings_found = [_item(setting) for setting in effective]
+        settings_found = [
+            {"name": setting.name, "value": setting.value, "from": setting.origin} for setting in effective
+        ]
         contexts = [_protection_item(name, protection) for name, protection in protected.items()]
         emit({"path": str(config.path), "settings": settings_found, "protection": contexts}, form)
     return 1 if config.mistakes else 0
@@ -158,10 +160,6 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name}={_text(entry)}" for name, entry in value.items()) or "-"
     return str(value) or "-"
-
-
-def _item(setting: EffectiveSetting) -> dict[str, Any]:
-    return {"name": setting.name, "value": setting.value, "from": setting.origin}
 
 
 class EffectiveSetting(msgspec.Struct, frozen=True):

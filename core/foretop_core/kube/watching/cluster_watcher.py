@@ -188,7 +188,9 @@ class ClusterWatcher:
             elsewhere = self._elsewhere
             places = await self._reach(kind, quiet=bool(self._held.get(kind)))
             scopes = frozenset(scope for namespace in places.namespaces for scope in self._scopes(kind, namespace))
-            self._sinks_without_watch(kind, scopes)
+            stand_in = self._scope(kind)
+            if stand_in not in scopes and stand_in not in self._watches:
+                self._sinks.drop(stand_in)
             self._change(self._held.get(kind, frozenset()), scopes)
             self._held[kind] = scopes
             missing = frozenset(scope for namespace in places.missing for scope in self._scopes(kind, namespace))
@@ -268,11 +270,6 @@ class ClusterWatcher:
                     health = WatchHealth(state, lost, failure_line(problem), retry_at)
                     self._sinks.open(self._scope(kind)).health(health)
             await self.pace.wait(delay)
-
-    def _sinks_without_watch(self, kind: Kind, wanted: frozenset[WatchScope]) -> None:
-        stand_in = self._scope(kind)
-        if stand_in not in wanted and stand_in not in self._watches:
-            self._sinks.drop(stand_in)
 
     def _scope(self, kind: Kind) -> WatchScope:
         """The kind everywhere; of several chosen names the first."""

@@ -69,7 +69,8 @@ class WatchSlots:
         finally:
             if self._held.get(scope) is watching:
                 del self._held[scope]
-                self._wake_next()
+                if self._waiting:
+                    self._waiting[min(self._waiting, key=self._rank)].set()
 
     async def turn(self, scope: WatchScope, pause: Coroutine[Any, Any, None]) -> None:
         """Until the pause is over, or the scope may watch."""
@@ -93,7 +94,3 @@ class WatchSlots:
 
     def _least(self) -> WatchScope:
         return max(self._held, key=self._rank)
-
-    def _wake_next(self) -> None:
-        if self._waiting:
-            self._waiting[min(self._waiting, key=self._rank)].set()

@@ -30,7 +30,7 @@ def debounce(
     One that takes the place of another of its subject comes at once, and the other goes: both are never true.
     """
     limits = limits or Thresholds()
-    current = {_key(finding): finding for finding in found}
+    current = {f"{finding.context}:{finding.id}": finding for finding in found}
     if before is None:
         return Debounced(current, dict.fromkeys(current, now))
     held_since = {key: before.held_since.get(key, now) for key in current}
@@ -54,7 +54,3 @@ def debounce(
         and (before.shown[key].subject, since) not in replaced
     }
     return replace(before, shown=shown, held_since=held_since, gone_since=gone)
-
-
-def _key(finding: Finding) -> str:
-    return f"{finding.context}:{finding.id}"
