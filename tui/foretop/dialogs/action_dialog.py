@@ -156,13 +156,13 @@ class ActionDialog(DialogFrame):
     @property
     def confirm_label(self) -> str:
         """The label of the button with the choices as they stand, as far as there is room."""
-        one, several = self.titles
-        if not one:
+        single, several = self.titles
+        if not single:
             return self.verb
         if len(self.keys) > 1:
             counted = several.format(humanize.count(self._number, self.noun))
             return counted if width(counted) <= self._knob_room else self.verb
-        return self.named_label(one, self.keys[0].name)
+        return self.named_label(single, self.keys[0].name)
 
     def named_label(self, label: str, name: str) -> str:
         """A label of the knob with a name in it, which loses its middle; without it where there is no room."""
@@ -241,8 +241,8 @@ class ActionDialog(DialogFrame):
             "the number of objects" if several else "",
             "the end of its name" if not several and any(name != _typed(name) for name in names) else "",
         ]
-        said = ", ".join(part for part in parts if part)
-        return f" ({said})" if said else ""
+        hints = ", ".join(part for part in parts if part)
+        return f" ({hints})" if hints else ""
 
     @property
     def contexts(self) -> list[str]:
@@ -276,8 +276,8 @@ class ActionDialog(DialogFrame):
 
     def _notice_namesakes(self) -> None:
         """An object that was deleted and created again is another one than was looked at: nothing is agreed to yet."""
-        found = ((key, self.service.item(key)) for key in self.keys)
-        uids = {key: item.metadata.uid for key, item in found if item is not None}
+        items = ((key, self.service.item(key)) for key in self.keys)
+        uids = {key: item.metadata.uid for key, item in items if item is not None}
         again = [key for key, uid in uids.items() if self._uids.get(key, uid) != uid]
         self._uids |= uids
         if again:
@@ -394,8 +394,8 @@ class ActionDialog(DialogFrame):
         if self.planned is not None:
             yield from self._proposal(self.planned.plan)
         elif self.problem and self._text.table.rows:
-            at = humanize.time(self._planned_at, self.service.now(self.keys[0].context))
-            yield paragraph(f"The table is as of {at}; it goes on once the error is corrected.", Tone.DIM)
+            planned_at = humanize.time(self._planned_at, self.service.now(self.keys[0].context))
+            yield paragraph(f"The table is as of {planned_at}; it goes on once the error is corrected.", Tone.DIM)
 
     def _sending(self) -> Iterator[Paragraph]:
         if self.plan_run is not None:
@@ -423,23 +423,29 @@ class ActionDialog(DialogFrame):
     def _unexpected_protection(self) -> Iterator[str]:
         """Why it is read-only, and why a name is to be typed that is not asked for by the name of the context."""
         if self.is_read_only:
-            yield from (f"Read-only, nothing is sent: {one.read_only}" for one in self._protections if one.read_only)
+            yield from (
+                f"Read-only, nothing is sent: {protection.read_only}"
+                for protection in self._protections
+                if protection.read_only
+            )
         for protection in self._protections:
             if protection.production and protection.production != f"{protection.name} is marked production":
                 yield f"{'As in production' if protection.in_doubt else 'Production'}: {protection.production}"
 
     def reports(self) -> list[plan_text.StepReport]:
         """The reports as they are now: what somebody put back is not done any more."""
-        told = self.plan_run.told if self.plan_run is not None else []
+        reports = self.plan_run.told if self.plan_run is not None else []
         undone = self.service.undone
         return [
-            replace(one, undone=self._put_back(undone[target])) if (target := one.result.step.target) in undone else one
-            for one in told
+            replace(report, undone=self._put_back(undone[target]))
+            if (target := report.result.step.target) in undone
+            else report
+            for report in reports
         ]
 
     def _put_back(self, undone: UndoneChange) -> str:
-        at = humanize.time(undone.at, self.service.now(undone.target.context), self.service.zone)
-        return f"{undone.brief} at {at}"
+        moment = humanize.time(undone.at, self.service.now(undone.target.context), self.service.zone)
+        return f"{undone.brief} at {moment}"
 
     def show_notice(self, text: str) -> bool:
         """Not what the result says already: that is for the list of messages."""
@@ -447,15 +453,15 @@ class ActionDialog(DialogFrame):
         if plan_run is None:
             return super().show_notice(text)
         undone = [self.service.undone.get(report.result.step.target) for report in plan_run.told]
-        said = [one.brief for one in undone if one is not None]
+        briefs = [change.brief for change in undone if change is not None]
         is_told = text == unsigned(plan_text.summary(plan_run.told, plan_run.problem))
-        return is_told or any(brief in text for brief in said) or super().show_notice(text)
+        return is_told or any(brief in text for brief in briefs) or super().show_notice(text)
 
     def _unwatched(self, plan_run: PlanRun) -> Iterator[Paragraph]:
         """Lists those that nobody watches for being put back."""
-        for told in plan_run.told:
-            if why := self.service.unwatched.get(told.result.step.target):
-                yield plan_text.look(f"{told.result.step.target.name}: not watched for who undoes it. {why}.")
+        for report in plan_run.told:
+            if why := self.service.unwatched.get(report.result.step.target):
+                yield plan_text.look(f"{report.result.step.target.name}: not watched for who undoes it. {why}.")
 
     def _show_knobs(self) -> None:
         cancel, go = self.cancel, self.go
@@ -523,7 +529,7 @@ class ActionDialog(DialogFrame):
     def press_again(self) -> None:
         """Does what the button says once all was tried."""
         if self.plan_run is not None:
-            self._ask_again(self.plan_run.rest, [told.result for told in self.plan_run.told])
+            self._ask_again(self.plan_run.rest, [report.result for report in self.plan_run.told])
 
     def action_leave(self) -> None:
         """Leaves; what is under way goes on, and is told in a toast. Where nothing is, that is told too."""
@@ -554,7 +560,7 @@ class ActionDialog(DialogFrame):
 
     def _settle(self, plan_run: PlanRun) -> None:
         """All was tried: tell it, or ask again where it came to something else than was agreed to."""
-        results = [told.result for told in plan_run.told]
+        results = [report.result for report in plan_run.told]
         if any(result.outcome is not Outcome.DONE for result in results):
             self.app.notify(plan_text.summary(plan_run.told, plan_run.problem), severity="warning")
         if not results:

@@ -98,22 +98,22 @@ class CommandPalette(SearchModal[str]):
 
 def matching(entries: Sequence[PaletteEntry], text: str) -> list[PaletteEntry]:
     """Names that begin so first, then those with each word in names or title; the command of a word that is typed."""
-    wanted = text.strip().lower()
-    if not wanted:
+    typed = text.strip().lower()
+    if not typed:
         return list(entries)
     verb, space, _ = text.lstrip().lower().partition(" ")
     if space and (taking := [entry for entry in entries if f"{verb} " in entry.names]):
         return taking
     searched = ((entry, " ".join((*entry.names, entry.title.lower()))) for entry in entries)
-    has = [entry for entry, words in searched if all(word in words for word in wanted.split())]
-    return list(dict.fromkeys([*_meant(entries, wanted), *_beginning(entries, wanted), *has]))
+    has = [entry for entry, words in searched if all(word in words for word in typed.split())]
+    return list(dict.fromkeys([*_meant(entries, typed), *_beginning(entries, typed), *has]))
 
 
 def is_command(entries: Sequence[PaletteEntry], text: str) -> bool:
     """True where it is plain what is meant; a guess is offered and not run."""
-    wanted = text.strip().lower()
-    verb = wanted.partition(" ")[0]
-    return any(f"{verb} " in entry.names for entry in entries) or bool(_meant(entries, wanted))
+    typed = text.strip().lower()
+    verb = typed.partition(" ")[0]
+    return any(f"{verb} " in entry.names for entry in entries) or bool(_meant(entries, typed))
 
 
 def _meant(entries: Sequence[PaletteEntry], wanted: str) -> list[PaletteEntry]:
@@ -126,14 +126,14 @@ def _meant(entries: Sequence[PaletteEntry], wanted: str) -> list[PaletteEntry]:
 
 def unknown_command(entries: Sequence[PaletteEntry], text: str) -> str:
     """One line about a text that is no command, with those that are nearest."""
-    wanted = text.strip().lower()
+    typed = text.strip().lower()
     begun = [
-        next(name for name in palette_entry.names if name.startswith(wanted))
-        for palette_entry in _beginning(entries, wanted)
+        next(name for name in palette_entry.names if name.startswith(typed))
+        for palette_entry in _beginning(entries, typed)
     ]
     close = f"; did you mean {' or '.join(begun[:_NEAREST])}?" if begun else ""
-    close = close or nearest(wanted, (name.strip() for entry in entries for name in entry.names))
-    if not close and (palette_entries := matching(entries, wanted)):
+    close = close or nearest(typed, (name.strip() for entry in entries for name in entry.names))
+    if not close and (palette_entries := matching(entries, typed)):
         close = f"; did you mean {palette_entries[0].names[0].strip()}?"
     return f"Unknown command {text!r}{close}"
 

@@ -68,11 +68,11 @@ class ConfirmDialog(ActionDialog):
         """By all clusters that are concerned: what one of them lacks is not offered."""
         assert field.served is not None
         try:
-            found = [await serves_field(self.service.client(context), *field.served) for context in self.contexts]
+            served = [await serves_field(self.service.client(context), *field.served) for context in self.contexts]
         except ForetopError:
-            found = [False]
-        self._field(field).display = all(found)
-        self._unserved = "" if all(found) else field.unserved
+            served = [False]
+        self._field(field).display = all(served)
+        self._unserved = "" if all(served) else field.unserved
         self.replan()
 
     @property
@@ -82,8 +82,8 @@ class ConfirmDialog(ActionDialog):
 
     def _is_possible(self, field: ChoiceField) -> bool:
         """One of the options leads to a change."""
-        given = {field.served_as: True} if field.served_as else {}
-        planners = (chosen(self.record.planner, **given, **{field.name: value}) for _, value in field.options)
+        flag = {field.served_as: True} if field.served_as else {}
+        planners = (chosen(self.record.planner, **flag, **{field.name: value}) for _, value in field.options)
         try:
             return any(self.service.plan(self.record, planner, self.keys).plan.steps for planner in planners)
         except ForetopError:
@@ -95,16 +95,16 @@ class ConfirmDialog(ActionDialog):
         return text.title() or super().confirm_label
 
     def planner(self) -> Planner:
-        given: dict[str, Any] = {"named_at": self.opened} if self.spec.names_objects else {}
+        values: dict[str, Any] = {"named_at": self.opened} if self.spec.names_objects else {}
         choices = self._choices()
         for field in self.spec.fields:
             if isinstance(field, TextField):
-                given[field.name] = field.read(self.query_one(f"#{field.name}", Prompt).value)
+                values[field.name] = field.read(self.query_one(f"#{field.name}", Prompt).value)
                 continue
-            given[field.name] = field.options[choices.get(field, 0)][1]
+            values[field.name] = field.options[choices.get(field, 0)][1]
             if field.served_as:
-                given[field.served_as] = field in choices
-        return chosen(self.record.planner, **given)
+                values[field.served_as] = field in choices
+        return chosen(self.record.planner, **values)
 
     def make_plan(self) -> TrackedPlan:
         """Each object is planned alone; what only all of them together lose is said once for all."""
@@ -117,15 +117,15 @@ class ConfirmDialog(ActionDialog):
     def _lost_together(self, keys: tuple[ObjectRef, ...]) -> tuple[str, ...]:
         """Worked out anew only where something has changed: it looks at all objects."""
         snapshots = tuple(self.service.snapshot(context) for context in self.contexts)
-        held = self._lost
-        if held is not None and held[1] == keys and all(map(is_, held[0], snapshots)):
-            return held[2]
+        last_look = self._lost
+        if last_look is not None and last_look[1] == keys and all(map(is_, last_look[0], snapshots)):
+            return last_look[2]
         assert self.spec.together is not None
-        found = []
+        losses = []
         for snapshot in snapshots:
             items = [self.service.item(key) for key in keys if key.context == snapshot.context]
-            found.append(self.spec.together(snapshot, [item for item in items if item is not None]))
-        self._lost = (snapshots, keys, tuple(filter(None, found)))
+            losses.append(self.spec.together(snapshot, [item for item in items if item is not None]))
+        self._lost = (snapshots, keys, tuple(filter(None, losses)))
         return self._lost[2]
 
     def warnings(self, plan: Plan) -> list[Paragraph]:

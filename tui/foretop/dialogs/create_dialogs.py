@@ -108,8 +108,8 @@ class RestoreDialog(ActionDialog):
 
     def _copy_label(self, copy: Backup) -> str:
         """`14 Nov 21:10Z, PartiallyFailed`; its name and its age are said below."""
-        at = humanize.time(copy.started, self.opened) if copy.started is not None else copy.name
-        return at if copy.phase == "Completed" else f"{at}, {copy.phase}"
+        moment = humanize.time(copy.started, self.opened) if copy.started is not None else copy.name
+        return moment if copy.phase == "Completed" else f"{moment}, {copy.phase}"
 
     def _take_copy(self) -> None:
         """The restore is from the copy that is chosen now."""
@@ -165,7 +165,7 @@ class RestoreDialog(ActionDialog):
         """Says how much goes where, and what becomes of what is there."""
         if len(plan.steps) != 1:
             return super().consequence(plan, table)
-        lines = (f"{humanize.capitalized(one)}." for one in plan.steps[0].summary[1:])
+        lines = (f"{humanize.capitalized(line)}." for line in plan.steps[0].summary[1:])
         return (Piece(" ".join(lines), Tone.BRIGHT),)
 
     def _proposal(self, plan: Plan) -> list[Paragraph]:
@@ -179,12 +179,12 @@ class RestoreDialog(ActionDialog):
         """Tells what is there already, target by target; where that may not be seen, the plan says so."""
         if self._is_looking:
             return [_LOOKING]
-        found = [f"{place}: {self._inside[place] or _LOOKING}" for place in self._places if place in self._inside]
+        existing = [f"{place}: {self._inside[place] or _LOOKING}" for place in self._places if place in self._inside]
         new = [place for place in self._places if self._there is not None and place not in self._there]
         return (
-            [*found, f"{humanize.join(new)}: not yet; Velero creates {'it' if len(new) == 1 else 'them'}"]
+            [*existing, f"{humanize.join(new)}: not yet; Velero creates {'it' if len(new) == 1 else 'them'}"]
             if new
-            else found
+            else existing
         )
 
     def planner(self) -> Planner:
@@ -192,8 +192,8 @@ class RestoreDialog(ActionDialog):
         request = self._request()
         self._look_inside(request)
         empty = [place for place, objects in self._inside.items() if objects == ExistingObjects()]
-        there = frozenset() if self._is_looking else self._there and self._there.difference(empty)
-        return lambda snapshot, items, now: plan_restore(snapshot, items, request, now, there)
+        present = frozenset() if self._is_looking else self._there and self._there.difference(empty)
+        return lambda snapshot, items, now: plan_restore(snapshot, items, request, now, present)
 
     def _look_inside(self, wanted: RestoreRequest) -> None:
         """At each namespace that would be written to and exists, once."""
@@ -279,9 +279,9 @@ class CreateScheduleDialog(ActionDialog):
             read = check_expression(text, candidates)
         except BadInput as problem:
             return [] if str(problem) == self.problem else [paragraph(str(problem), Tone.BAD)]
-        said = meaning(read, self.service.now(key.context))
+        meanings = meaning(read, self.service.now(key.context))
         doubt = differences(text, candidates)
-        lines = [paragraph(line, label=" " if index else "Means") for index, line in enumerate(said)]
+        lines = [paragraph(line, label=" " if index else "Means") for index, line in enumerate(meanings)]
         return [*lines, paragraph(doubt, Tone.WARN)] if doubt else lines
 
     def _described(self) -> NewSchedule:

@@ -232,8 +232,8 @@ class DialogFrame(BaseModal[None]):
         """Shows it, each part in its place; only the table scrolls where there is room for the rest."""
         self._text = text
         if self.wanted:
-            wanted = unsigned(f"Type {self.wanted} to confirm{self.wanted_is}.")
-            self._label("#wanted", Text(wanted, no_wrap=True))
+            prompt = unsigned(f"Type {self.wanted} to confirm{self.wanted_is}.")
+            self._label("#wanted", Text(prompt, no_wrap=True))
         screen, inner = self.app.size, self._inner
         is_low, has_table = screen.height < LOW, bool(text.table.rows)
         window = self.query_one(".dialog")

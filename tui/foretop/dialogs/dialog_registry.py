@@ -42,8 +42,8 @@ def find_dialogs(
     classes: Mapping[str, type[ActionDialog]], records: Iterable[ActionRecord]
 ) -> dict[str, type[ActionDialog]]:
     """By the ids of the records, but of those that fetch a file; raises where one has none, or two."""
-    found: dict[str, type[ActionDialog]] = {}
-    for record in (one for one in records if not one.fetches):
+    by_id: dict[str, type[ActionDialog]] = {}
+    for record in (record for record in records if not record.fetches):
         own = classes.get(class_name(record))
         if (own is None) == (record.dialog is None):
             raise LookupError(
@@ -51,8 +51,8 @@ def find_dialogs(
                 if own is None
                 else f"action {record.id} has two dialogs: one in its record, and {class_name(record)}"
             )
-        found[record.id] = own or ConfirmDialog
-    return found
+        by_id[record.id] = own or ConfirmDialog
+    return by_id
 
 
 _DIALOGS = find_dialogs(dict(_own_dialogs()), RECORDS)

@@ -112,10 +112,10 @@ class DownloadScreen(BaseModal[None]):
 
     def item(self) -> Run | NonAdmin:
         """The run whose file it is, as it is now."""
-        found = self._item()
-        if found is None:
+        item = self._item()
+        if item is None:
             raise FileUnavailable(f"{self.key.name} has no {self.file.noun}", "it no longer exists")
-        return found
+        return item
 
     @abstractmethod
     def got(self) -> None:
@@ -266,14 +266,14 @@ class DownloadScreen(BaseModal[None]):
 
     def action_press(self) -> None:
         """Does what the button with the focus says."""
-        wanted = self._protection.name
+        name = self._protection.name
         if not self.query_one("#go").has_focus:
             self.action_leave()
-        elif wanted and self.query_one("#confirm", Prompt).value != wanted:
-            self.app.notify(f"Type {wanted} first", severity="warning")
+        elif name and self.query_one("#confirm", Prompt).value != name:
+            self.app.notify(f"Type {name} first", severity="warning")
             self.draw()
         else:
-            self.service.downloads.agree(self.key.context, frozenset({wanted} if wanted else ()))
+            self.service.downloads.agree(self.key.context, frozenset({name} if name else ()))
             self._fetch()
 
     @on(Input.Submitted)

@@ -125,10 +125,10 @@ class EditScheduleDialog(ActionDialog):
         self.replan()
 
     async def _look_again(self) -> None:
-        found = await self.service.source.fetch_object(self.keys[0])
+        body = await self.service.source.fetch_object(self.keys[0])
         changed = merge_patch(self._opened, self._wanted())
-        self._opened = dict(found.get("spec") or {})
-        self._uid = str(found["metadata"].get("uid", ""))
+        self._opened = dict(body.get("spec") or {})
+        self._uid = str(body["metadata"].get("uid", ""))
         self._edited = merged(self._opened, changed)
         self._fill()
 

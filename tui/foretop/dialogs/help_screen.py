@@ -95,17 +95,17 @@ def help_groups(actions: Sequence[Action], signs: Sequence[Sign] = ()) -> list[G
     head = Paragraph((Span("Keys", BOLD), Span("   up/down scroll, tab topics explained, esc/q close", DIM)))
     first = [action for action in footer_order(actions)[:_MOST_NEEDED] if action.shown]
     first += [action for action in actions if action.id == "escape"]
-    told = {action.shown for action in first} | {_TABS}
+    shown_keys = {action.shown for action in first} | {_TABS}
     groups = [[head, _key(_TABS, "the tabs"), *(_key(action.shown, action.title) for action in first)]]
     if signs:
         groups.append([paragraph("The signs of this page", bold=True), *map(_sign, signs)])
     for group in ActionGroup:
-        members = [action for action in actions if action.group is group and action.shown not in ("", *told)]
+        members = [action for action in actions if action.group is group and action.shown not in ("", *shown_keys)]
         if not members:
             continue
         lines = [paragraph(group.value, bold=True), *(_key(action.shown, action.title) for action in members)]
         if group is ActionGroup.TABLE:
-            taken = {*(action.shown for action in actions), *told}
+            taken = {*(action.shown for action in actions), *shown_keys}
             lines += [_key(keys, title) for keys, title in UNLISTED if keys not in taken]
         groups.append(lines)
     return groups

@@ -179,10 +179,10 @@ class LogViewer(DownloadScreen):
 
     def _has_errors(self) -> bool:
         """Says so where a log has none."""
-        found = bool(self.query_one(LogLines).errors)
-        if self.download_state is DownloadState.SHOWN and not found:
+        has_errors = bool(self.query_one(LogLines).errors)
+        if self.download_state is DownloadState.SHOWN and not has_errors:
             self.show_notice(f"No errors in this {self.file.noun}")
-        return found
+        return has_errors
 
     def action_wrap(self) -> None:
         self.query_one(LogLines).toggle_wrap()

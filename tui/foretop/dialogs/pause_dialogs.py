@@ -126,15 +126,15 @@ class UnpauseDialog(ActionDialog):
         """To leave the field alone is named by what it comes to, where that is one and known."""
         own = {facts.own_choice for facts in paused}
         as_set = own.pop() if len(own) == 1 else Choice.LEAVE
-        left = _LABELS[as_set] if as_set is Choice.LEAVE else f"{_LABELS[as_set]}, as set"
-        return [left if choice is Choice.LEAVE else _LABELS[choice] for choice in self._choices]
+        as_is = _LABELS[as_set] if as_set is Choice.LEAVE else f"{_LABELS[as_set]}, as set"
+        return [as_is if choice is Choice.LEAVE else _LABELS[choice] for choice in self._choices]
 
     def _paused(self) -> list[ScheduleFacts]:
         """Worked out once for each plan: what the choices, the sentence and the notes say is of one moment."""
-        at = (tuple(map(self.service.snapshot, self.contexts)), self.service.now(self.keys[0].context), self.keys)
-        if self._held is None or self._held[0] != at[1:] or not all(map(is_, self._held[1], at[0])):
-            found = [facts for facts in facts_of(self.service, self.keys) if facts.schedule.spec.paused]
-            self._held = (at[1:], at[0], found)
+        basis = (tuple(map(self.service.snapshot, self.contexts)), self.service.now(self.keys[0].context), self.keys)
+        if self._held is None or self._held[0] != basis[1:] or not all(map(is_, self._held[1], basis[0])):
+            paused = [facts for facts in facts_of(self.service, self.keys) if facts.schedule.spec.paused]
+            self._held = (basis[1:], basis[0], paused)
         return self._held[2]
 
 
@@ -165,7 +165,7 @@ class PauseDialog(ActionDialog):
         """Paused when it was opened: one that is unpaused meanwhile is not paused again."""
         whys = {pause.why if pause is not None else "" for pause in pauses.values()}
         ends = {end_as_typed(pause.until if pause is not None else None, self.opened) for pause in pauses.values()}
-        self._begun = tuple(one.pop() if len(one) == 1 else "" for one in (whys, ends))
+        self._begun = tuple(texts.pop() if len(texts) == 1 else "" for texts in (whys, ends))
         """The texts that the fields begin with: what they have in common."""
 
     def on_mount(self) -> None:
@@ -299,6 +299,6 @@ def _slots(schedules: Sequence[ScheduleFacts], at_once: int) -> str:
         (facts.snapshot.context, facts.schedule.namespace): facts.snapshot.server(facts.schedule.namespace)
         for facts in schedules
     }
-    known = [server.concurrency for server in servers.values()]
-    slots = sum(one or 0 for one in known)
-    return f", {slots} at a time" if all(known) and slots < at_once else " at once"
+    numbers = [server.concurrency for server in servers.values()]
+    slots = sum(number or 0 for number in numbers)
+    return f", {slots} at a time" if all(numbers) and slots < at_once else " at once"

@@ -65,7 +65,7 @@ class PlanRun:
                 probe = by_step.get(id(report.result.step))
                 if probe is not None and report.result.outcome is Outcome.DONE:
                     group.create_task(self._follow(place, probe))
-        if self.listener is None and (not was_heard or any(told.seen for told in self.told)):
+        if self.listener is None and (not was_heard or any(report.seen for report in self.told)):
             self._afterwards(self)
 
     @property

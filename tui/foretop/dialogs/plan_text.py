@@ -79,15 +79,15 @@ def place(keys: Sequence[ObjectRef], cells: int) -> str:
 
 def warnings(plan: Plan, targets: ActionTargets) -> list[Paragraph]:
     """All that speaks against it, which is read before anything else."""
-    said: list[Paragraph] = []
+    lines: list[Paragraph] = []
     if targets.hidden:
-        said.append(look(f"{targets.hidden} of these {'is' if targets.hidden == 1 else 'are'} hidden by the filter."))
-    said += map(look, plan.warnings)
+        lines.append(look(f"{targets.hidden} of these {'is' if targets.hidden == 1 else 'are'} hidden by the filter."))
+    lines += map(look, plan.warnings)
     if len(plan.steps) == 1:
-        said += map(look, plan.steps[0].warnings)
+        lines += map(look, plan.steps[0].warnings)
     else:
-        said += _shared_warnings(plan.steps)
-    return said + [_refused(why, names, plan) for why, names in _refusals(plan).items()]
+        lines += _shared_warnings(plan.steps)
+    return lines + [_refused(why, names, plan) for why, names in _refusals(plan).items()]
 
 
 def _shared_warnings(steps: Sequence[PlanStep]) -> list[Paragraph]:
@@ -103,10 +103,10 @@ def _shared_warnings(steps: Sequence[PlanStep]) -> list[Paragraph]:
 
 
 def _refusals(plan: Plan) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for refusal in plan.refused:
-        found.setdefault(refusal.why, []).append(refusal.target.name)
-    return found
+        names.setdefault(refusal.why, []).append(refusal.target.name)
+    return names
 
 
 def _refused(why: str, names: list[str], plan: Plan) -> Paragraph:
@@ -131,7 +131,7 @@ def table(plan: Plan, lines: Lines) -> PlanTable:
 
 def sentence(pieces: Sequence[Piece], label: str = "") -> Paragraph:
     """A sentence of the core, each piece in its tone; a sign is a piece of its own."""
-    return Paragraph(tuple((signed if one.is_sign else span)(one.text, one.tone) for one in pieces), label)
+    return Paragraph(tuple((signed if piece.is_sign else span)(piece.text, piece.tone) for piece in pieces), label)
 
 
 def skipped(targets: ActionTargets) -> list[str]:
@@ -143,11 +143,11 @@ def writes(steps: Sequence[PlanStep], cells: int, *, copies: bool = True) -> lis
     """The lines on what is written, once for all objects, and how to copy the command; what differs is in the table."""
     if not steps:
         return []
-    said = written(steps[0].changes if len(steps) == 1 else common_changes(steps))
+    text = written(steps[0].changes if len(steps) == 1 else common_changes(steps))
     if len(steps) > 1:
-        said = f"{said}, on each of {len(steps)}" if said else f"{len(steps)} changes, one for each"
-        said = "; ".join([said, *_own_changes(steps)])
-    return written_lines(said, cells, copies=copies)
+        text = f"{text}, on each of {len(steps)}" if text else f"{len(steps)} changes, one for each"
+        text = "; ".join([text, *_own_changes(steps)])
+    return written_lines(text, cells, copies=copies)
 
 
 def _own_changes(steps: Sequence[PlanStep]) -> list[str]:
@@ -155,11 +155,11 @@ def _own_changes(steps: Sequence[PlanStep]) -> list[str]:
     if any(step.effect is None for step in steps):
         return []
     common = common_changes(steps)
-    found = Counter(written([change for change in step.changes if change not in common]) for step in steps)
-    found.pop("", None)
-    told = [f"{text}, on {number}" for text, number in found.most_common(_MOST_DIFFERENCES)]
-    rest = sum(found.values()) - sum(number for _, number in found.most_common(_MOST_DIFFERENCES))
-    return [*told, f"and other changes, on {rest}"] if rest else told
+    counted = Counter(written([change for change in step.changes if change not in common]) for step in steps)
+    counted.pop("", None)
+    changes = [f"{text}, on {number}" for text, number in counted.most_common(_MOST_DIFFERENCES)]
+    rest = sum(counted.values()) - sum(number for _, number in counted.most_common(_MOST_DIFFERENCES))
+    return [*changes, f"and other changes, on {rest}"] if rest else changes
 
 
 def written_lines(text: str, cells: int, *, copies: bool = True) -> list[Paragraph]:
@@ -201,30 +201,30 @@ def asked_again(result: Result) -> list[Paragraph]:
 def _changed(result: Result) -> list[Paragraph]:
     before, after = result.step, result.again
     how = result.error if before.source else f"{before.target} was {result.error}"
-    said = [look(f"{how}. Nothing was sent for it.")]
+    lines = [look(f"{how}. Nothing was sent for it.")]
     if before.source:
-        return said
+        return lines
     if after is None:
-        return [*said, paragraph("The requested change is no longer possible.")]
+        return [*lines, paragraph("The requested change is no longer possible.")]
     for old, new in ((before.changes, after.changes), ((before.forecast,), (after.forecast,))):
         if old != new:
-            said += [paragraph(", ".join(old), label="Was"), paragraph(", ".join(new), label="Now", bold=True)]
-    return said
+            lines += [paragraph(", ".join(old), label="Was"), paragraph(", ".join(new), label="Now", bold=True)]
+    return lines
 
 
 def outcome(told: Sequence[StepReport]) -> list[Paragraph]:
     """Tells what became of one object; of several how many were done, and each reason why not with its objects."""
     if len(told) == 1:
         return _told(told[0])
-    undone = sum(bool(one.undone) for one in told)
-    done = sum(one.result.outcome is Outcome.DONE for one in told) - undone
+    undone = sum(bool(report.undone) for report in told)
+    done = sum(report.result.outcome is Outcome.DONE for report in told) - undone
     rest = len(told) - done - undone
     others = ((undone, "undone"), (rest, "not"))
     head = f"{done} of {len(told)} done{''.join(f', {number} {how}' for number, how in others if number)}."
     why: dict[str, list[str]] = {}
-    for one in told:
-        if one.result.outcome is not Outcome.DONE:
-            why.setdefault(_result(one), []).append(one.result.step.target.name)
+    for report in told:
+        if report.result.outcome is not Outcome.DONE:
+            why.setdefault(_result(report), []).append(report.result.step.target.name)
     reasons = (paragraph(f"{humanize.join(names, 5)}: {reason}.", Tone.BAD) for reason, names in why.items())
     return [paragraph(head, bold=True), *reasons]
 
@@ -237,13 +237,13 @@ def outcome_table(told: Sequence[StepReport], cells: int) -> PlanTable:
     if len(told) < 2:
         return NO_TABLE
     ordered = sorted(told, key=lambda one: _WORST_FIRST.index(_mark(one)))
-    reasons = {_result(one) for one in told if one.result.outcome is not Outcome.DONE}
-    size = min(40, max(24, *(width(unsigned(one.result.step.target.name)) for one in ordered)))
+    reasons = {_result(report) for report in told if report.result.outcome is not Outcome.DONE}
+    size = min(40, max(24, *(width(unsigned(report.result.step.target.name)) for report in ordered)))
     rows: list[tuple[Piece, ...]] = []
-    for one in ordered:
-        result = one.result.outcome.value if {_result(one)} == reasons else _result(one)
+    for report in ordered:
+        result = report.result.outcome.value if {_result(report)} == reasons else _result(report)
         first, *more = wrap([paragraph(result)], max(_SHORTEST_RESULT, cells - size - _BESIDE_RESULT))
-        begin = (Piece(_mark(one).value, _mark(one).tone), Piece(one.result.step.target.name))
+        begin = (Piece(_mark(report).value, _mark(report).tone), Piece(report.result.step.target.name))
         rows.append((*begin, Piece(_text(first))))
         rows += [(Piece(""), Piece(""), Piece(_text(line))) for line in more]
     return PlanTable((), (PlanColumn("", 1), PlanColumn("NAME", size), PlanColumn("RESULT")), tuple(rows))
@@ -260,10 +260,10 @@ def summary(told: Sequence[StepReport], problem: str) -> str:
     if len(told) == 1:
         name = told[0].result.step.target.name
         return f"{name}: {_result(told[0]).replace(f' · {name}: ', ' · ')}"
-    if left := [one for one in told if one.result.outcome is not Outcome.DONE]:
-        names = humanize.join([one.result.step.target.name for one in left])
-        return f"{len(told) - len(left)} of {len(told)} done; not {names}: {_result(left[0])}"
-    well = sum(one.result.outcome is Outcome.DONE and (one.seen is None or one.seen.well) for one in told)
+    if unfinished := [report for report in told if report.result.outcome is not Outcome.DONE]:
+        names = humanize.join([report.result.step.target.name for report in unfinished])
+        return f"{len(told) - len(unfinished)} of {len(told)} done; not {names}: {_result(unfinished[0])}"
+    well = sum(report.result.outcome is Outcome.DONE and (report.seen is None or report.seen.well) for report in told)
     return f"{well} of {len(told)} done, picked up"
 
 

@@ -78,12 +78,12 @@ class SearchPicker(SearchModal[int]):
             yield Label(id="count", markup=False)
 
     def search(self, text: str) -> Iterable[Text]:
-        wanted = text.lower().split()
-        fits = [index for index, label in enumerate(self._labels) if all(word in label.lower() for word in wanted)]
+        words = text.lower().split()
+        fits = [index for index, label in enumerate(self._labels) if all(word in label.lower() for word in words)]
         self._found = fits[:_SHOWN]
         more = f", the first {_SHOWN} are shown" if len(fits) > _SHOWN else ""
-        said = f"{len(fits):,} of {len(self._labels):,}{more}; typing narrows, up/down move, enter select, esc close"
-        self.query_one("#count", Label).update(Text(said, style="dim"))
+        summary = f"{len(fits):,} of {len(self._labels):,}{more}; typing narrows, up/down move, enter select, esc close"
+        self.query_one("#count", Label).update(Text(summary, style="dim"))
         return [Text(self._labels[index], no_wrap=True) for index in self._found]
 
     @on(Input.Submitted)

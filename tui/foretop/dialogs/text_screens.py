@@ -58,15 +58,15 @@ class ExplanationScreen(TextScreen):
 
 def explanation_text(explanation: Explanation) -> list[Paragraph]:
     """Keeps the lines of what is indented; the rest is folded by the window."""
-    said = [Paragraph((Span(explanation.title, BOLD), Span("   up/down scroll, esc/q close", DIM)))]
+    paragraphs = [Paragraph((Span(explanation.title, BOLD), Span("   up/down scroll, esc/q close", DIM)))]
     for block in explanation.body.strip("\n").split("\n\n"):
         lines = block.splitlines()
-        said.append(paragraph(""))
+        paragraphs.append(paragraph(""))
         if lines[0].startswith(" "):
-            said += [Paragraph((Span(line),), indent=4) for line in lines]
+            paragraphs += [Paragraph((Span(line),), indent=4) for line in lines]
         else:
-            said.append(paragraph(" ".join(lines)))
-    return said
+            paragraphs.append(paragraph(" ".join(lines)))
+    return paragraphs
 
 
 def choose_topic(app: App[object], ascii: bool) -> None:
@@ -77,7 +77,7 @@ def choose_topic(app: App[object], ascii: bool) -> None:
         if place is not None:
             app.push_screen(ExplanationScreen(topics[place], ascii))
 
-    app.push_screen(ChoicePicker(_TITLE, [f"{one.topic:<10} {one.title}" for one in topics], ascii), chosen)
+    app.push_screen(ChoicePicker(_TITLE, [f"{topic.topic:<10} {topic.title}" for topic in topics], ascii), chosen)
 
 
 _WAYS = "up/down scroll   c copy   C copy as Markdown   esc/q close"
@@ -107,12 +107,12 @@ class HandoverScreen(TextScreen):
 
 def _paragraphs(text: str) -> list[Paragraph]:
     title, *lines = text.splitlines()
-    said = [Paragraph((Span(title, BOLD),)), Paragraph((Span(_WAYS, DIM),))]
+    paragraphs = [Paragraph((Span(title, BOLD),)), Paragraph((Span(_WAYS, DIM),))]
     for before, line in pairwise((title, *lines)):
         is_head = bool(line) and not before
         indent = len(line) - len(line.lstrip()) + 2 if line else 0
-        said.append(Paragraph((Span(line, BOLD) if is_head else Span(line),), indent=min(indent, _INDENT + 2)))
-    return said
+        paragraphs.append(Paragraph((Span(line, BOLD) if is_head else Span(line),), indent=min(indent, _INDENT + 2)))
+    return paragraphs
 
 
 class MessagesScreen(TextScreen):
@@ -125,13 +125,13 @@ class MessagesScreen(TextScreen):
     def __init__(
         self, told: Sequence[tuple[str, str]], writes: Sequence[JournalEntry], now: datetime, ascii: bool
     ) -> None:
-        said = [Paragraph((Span("Messages", BOLD), Span("   newest first, esc/q close", DIM))), paragraph("")]
-        said += [_line(at, text) for at, text in reversed(told)] or [paragraph("No messages yet.")]
+        paragraphs = [Paragraph((Span("Messages", BOLD), Span("   newest first, esc/q close", DIM))), paragraph("")]
+        paragraphs += [_line(when, text) for when, text in reversed(told)] or [paragraph("No messages yet.")]
         if writes:
-            said += [paragraph(""), paragraph("Sent by you, newest first", bold=True)]
+            paragraphs += [paragraph(""), paragraph("Sent by you, newest first", bold=True)]
             together = groupby(reversed(writes), key=_alike)
-            said += [_sent(list(entries), now) for _, entries in islice(together, _MOST_WRITES)]
-        super().__init__(said, ascii)
+            paragraphs += [_sent(list(entries), now) for _, entries in islice(together, _MOST_WRITES)]
+        super().__init__(paragraphs, ascii)
 
 
 def _sent(entries: Sequence[JournalEntry], now: datetime) -> Paragraph:
@@ -141,8 +141,8 @@ def _sent(entries: Sequence[JournalEntry], now: datetime) -> Paragraph:
     some = f"{humanize.count(len(entries), kind)} in {place} ({names})"
     which = some if len(entries) > 1 else f"{kind} {place}/{names}"
     moment = entries[0].moment
-    at = humanize.time(moment, now) if moment is not None else entries[0].at
-    return _line(at, f"{which} {result}{what}")
+    when = humanize.time(moment, now) if moment is not None else entries[0].at
+    return _line(when, f"{which} {result}{what}")
 
 
 def _line(at: str, text: str) -> Paragraph:

@@ -109,22 +109,22 @@ class WhatIfScreen(DialogFrame):
 
     def changes(self) -> list[Change]:
         """The changes that the fields ask for; raises BadInput where one cannot be read."""
-        found: list[Change] = []
+        changes: list[Change] = []
         if (schedule := self._schedule) is not None:
             cron, longer = self._typed("cron"), self._typed("longer")
             if cron and cron.split() != schedule.spec.schedule.split():
-                found.append(Move(schedule.name, cron))
+                changes.append(Move(schedule.name, cron))
             if self.query_one("#paused", OptionCycler).value != _AS_IT_IS:
-                found.append((Unpause if schedule.spec.paused else Pause)(schedule.name))
+                changes.append((Unpause if schedule.spec.paused else Pause)(schedule.name))
             if longer:
-                found.append(Longer(schedule.name, read_number(longer)))
+                changes.append(Longer(schedule.name, read_number(longer)))
         if added := self._typed("added"):
-            found.append(Add(*read_pair(added), _NEW_TAKES))
+            changes.append(Add(*read_pair(added), _NEW_TAKES))
         if slots := self._typed("slots"):
-            found.append(Slots(int(read_number(slots))))
+            changes.append(Slots(int(read_number(slots))))
         if stopped := self._typed("stopped"):
-            found.append(Stopped(read_window(stopped, self._state.zone)))
-        return found + read_changes(self._typed("others"))
+            changes.append(Stopped(read_window(stopped, self._state.zone)))
+        return changes + read_changes(self._typed("others"))
 
     def _typed(self, name: str) -> str:
         return self.query_one(f"#{name}", Prompt).value.strip()
@@ -185,11 +185,11 @@ class WhatIfScreen(DialogFrame):
         for label, was, then in nights_compared(before, after, self._state.zone):
             tone = Tone.PLAIN if was == then else Tone.BRIGHT
             lines.append(paragraph(f"{pad(was, _COLUMN)}{then}", tone, label=label))
-        told = [render(text, now, self._state.zone) for text in self._found.differences]
+        texts = [render(text, now, self._state.zone) for text in self._found.differences]
         return [
             *lines,
-            *(paragraph(one, label="So" if not place else " ") for place, one in enumerate(told)),
-            *([] if told else [paragraph(NO_DIFFERENCE, label="So")]),
+            *(paragraph(text, label="So" if not place else " ") for place, text in enumerate(texts)),
+            *([] if texts else [paragraph(NO_DIFFERENCE, label="So")]),
         ]
 
     def _planned(self) -> tuple[PlannedChange | None, list[str]]:
