@@ -14,7 +14,7 @@ from foretop_core.actions.planners.pausing import CHANGE_PAUSE, PAUSE, UNPAUSE
 from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
 from foretop_core.rules.undone import CODE as CHANGE_UNDONE
 
-_PUT_BACK = frozenset(one.id for one in (PAUSE, CHANGE_PAUSE, UNPAUSE, EDIT_SCHEDULE))
+_PUT_BACK = frozenset(record.id for record in (PAUSE, CHANGE_PAUSE, UNPAUSE, EDIT_SCHEDULE))
 """No remedy where somebody has put such a change back: their keys work all the same."""
 
 

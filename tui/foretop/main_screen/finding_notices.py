@@ -83,8 +83,8 @@ def title_text(state: DashboardState) -> str:
         if counts[grade]
     ]
     names = state.contexts[0] if len(state.contexts) == 1 else f"{len(state.contexts)} contexts"
-    found = ", ".join(lines) or ("no errors or warnings" if state.has_loaded else "loading")
-    return f"foretop {found} {names}" if lines else f"foretop {names}: {found}"
+    counted = ", ".join(lines) or ("no errors or warnings" if state.has_loaded else "loading")
+    return f"foretop {counted} {names}" if lines else f"foretop {names}: {counted}"
 
 
 def desktop_notice(text: str, protocol: str) -> str:

@@ -281,7 +281,7 @@ class MainScreen(Screen[None]):
         """A key in the footer does what it does when it is pressed."""
         shown = key_at(self._footer_line(), event.x)
         typing = self.page is not None and bool(self.page.ways_of_typing())
-        action = next((one for one in self.offered() if one.shown == shown), None)
+        action = next((offer for offer in self.offered() if offer.shown == shown), None)
         if action is not None and not typing:
             await self.action_do(action.id)
 
@@ -446,12 +446,12 @@ class MainScreen(Screen[None]):
         """Leaves the key of an action that nobody carries out here to the next one that has it."""
         if action != "do" or self.page is None:
             return True
-        wanted = str(parameters[0])
-        return self.handler(wanted) is not None or bool(self.disabled_reason(wanted))
+        action_id = str(parameters[0])
+        return self.handler(action_id) is not None or bool(self.disabled_reason(action_id))
 
     def disabled_reason(self, action_id: str) -> str:
         """Why its key does nothing here; "" where another action has the key, or there is nothing to explain."""
-        action = next(one for one in self.actions if one.id == action_id)
+        action = next(action for action in self.actions if action.id == action_id)
         sharing = [other for other in self.actions if set(other.keys) & set(action.keys)]
         if self.state is None or any(self.handler(other.id) is not None for other in sharing):
             return ""

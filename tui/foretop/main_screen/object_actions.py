@@ -276,12 +276,12 @@ class ObjectActions:
         state = self.host.state
         if state is None or (shown := toggle_acknowledged(self.host.page)) is None:
             return
-        known = sum(1 for _ in ungathered(state.acknowledged))
+        number = sum(1 for _ in ungathered(state.acknowledged))
         self.host.pulse()
         if not shown:
             self.host.app.notify("Acknowledged findings are hidden")
         else:
-            self.host.app.notify(f"{humanize.count(known, 'acknowledged finding')} shown")
+            self.host.app.notify(f"{humanize.count(number, 'acknowledged finding')} shown")
 
     def do_copy_name(self) -> None:
         if key := self._subject():

@@ -42,8 +42,8 @@ class ScopeCommands:
             self._offer("Which namespace", "all namespaces", self._namespaces(), lambda one: self.look_at(one, context))
         elif not _NAME.fullmatch(name):
             self._host.app.notify(f"{name!r} is not a valid namespace name", severity="warning")
-        elif (known := self._existing()) is not None and name not in known:
-            text = f"Namespace {name!r} does not exist{nearest(name, sorted(known))}"
+        elif (existing := self._existing()) is not None and name not in existing:
+            text = f"Namespace {name!r} does not exist{nearest(name, sorted(existing))}"
             self._host.app.notify(text, severity="warning")
         else:
             self.look_at(name, context)
@@ -51,23 +51,23 @@ class ScopeCommands:
     def _existing(self) -> set[str] | None:
         """The namespaces that exist or have something in them; None where nobody can tell."""
         contexts = (self._state.focus.context,) if self._state.focus.context else self._state.contexts
-        found = set(self._namespaces())
+        names = set(self._namespaces())
         for context in contexts:
             namespaces = self._state.store.snapshot(context).namespaces
             if namespaces is None:
                 return None
-            found.update(item.name for item in namespaces)
-        return found
+            names.update(item.name for item in namespaces)
+        return names
 
     async def _context(self, name: str) -> None:
         """Looks at one context: watched ones come first, and a name that fits one of them alone means that one."""
         watched, others = self._state.contexts, await self._others()
-        found = _fitting(name, watched) or _fitting(name, others)
-        if len(found) == 1:
-            self._look_at_context(found[0])
-        elif found or (not name and (others or len(watched) > 1)):
-            names = found or (*watched, *others)
-            labels = [one if one in watched else f"{one}  (not watched yet)" for one in names]
+        matches = _fitting(name, watched) or _fitting(name, others)
+        if len(matches) == 1:
+            self._look_at_context(matches[0])
+        elif matches or (not name and (others or len(watched) > 1)):
+            names = matches or (*watched, *others)
+            labels = [context if context in watched else f"{context}  (not watched yet)" for context in names]
             self._offer("Which context", "all contexts", names, self._look_at_context, labels)
         elif name:
             listed = humanize.join((*watched, *others), 5) or "none"
@@ -121,15 +121,15 @@ class ScopeCommands:
     def _namespaces(self) -> list[str]:
         """The namespaces that something was seen in."""
         store = self._state.store
-        found = {
+        names = {
             key.namespace
             for context in self._state.contexts
             for kind in _TENANTS
             for key, _ in store.items(context, kind)
         }
-        return sorted(found.union(*(store.snapshot(context).velero_namespaces for context in self._state.contexts)))
+        return sorted(names.union(*(store.snapshot(context).velero_namespaces for context in self._state.contexts)))
 
 
 def _fitting(name: str, names: Sequence[str]) -> list[str]:
     """The one of that name, else those that contain it; none for no name."""
-    return [one for one in names if one == name] or [one for one in names if name and name in one]
+    return [other for other in names if other == name] or [other for other in names if name and name in other]

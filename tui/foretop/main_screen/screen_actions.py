@@ -68,9 +68,9 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
         for explanation in EXPLANATIONS.values()
     ]
     here = [action for action in available if action.id not in ("palette", "escape", "back")]
-    known = {action.id for action in here}
-    led_to = [BY_ID[home] for home in _HOMES if home not in known]
-    elsewhere = [action for action in WRITE_ACTIONS if action.id not in {*known, *_HOMES}]
+    offered = {action.id for action in here}
+    led_to = [BY_ID[home] for home in _HOMES if home not in offered]
+    elsewhere = [action for action in WRITE_ACTIONS if action.id not in {*offered, *_HOMES}]
     return [
         *(page for page in pages if not page.shown),
         *names,
@@ -80,7 +80,7 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
         *(_entry(action) for action in here if action.id not in _BY_NAME_ALONE),
         *(_entry(replace(action, shown="")) for action in led_to),
         *explained,
-        *(_entry(one, works=False) for one in elsewhere),
+        *(_entry(action, works=False) for action in elsewhere),
     ]
 
 
@@ -184,25 +184,25 @@ class ScreenActions:
         state = self.host.state
         if state is None:
             return
-        found = all_windows(state)
-        if not found:
+        windows = all_windows(state)
+        if not windows:
             self.host.app.notify(why_no_window(state))
             return
 
         def chosen(place: int | None) -> None:
             if place is not None:
-                context, window = found[place]
+                context, window = windows[place]
                 first = window.schedules[0]
                 key = ObjectRef(context, SCHEDULE.name, first.namespace, first.name)
                 self.host.run_worker(self.host.go(PageAddress("schedules", filter="", key=key, jumped=True)))
 
         others = {
-            key_name(CHANGE_PAUSE.id): ("change all of it", lambda place: self.write_actions.change(*found[place])),
-            key_name(RESUME): ("resume all of it", lambda place: self.write_actions.resume(*found[place])),
+            key_name(CHANGE_PAUSE.id): ("change all of it", lambda place: self.write_actions.change(*windows[place])),
+            key_name(RESUME): ("resume all of it", lambda place: self.write_actions.resume(*windows[place])),
         }
         title = "Pause windows: enter goes to the first schedule of one"
         ascii = self.host.display_options.ascii
-        self.host.app.push_screen(ChoicePicker(title, window_labels(state, found), ascii, others), chosen)
+        self.host.app.push_screen(ChoicePicker(title, window_labels(state, windows), ascii, others), chosen)
 
     async def do_handover(self) -> None:
         """The whole of what the dashboard watches, whatever the page is narrowed to."""
@@ -237,16 +237,16 @@ class ScreenActions:
         from foretop.dialogs.text_screens import MessagesScreen
         from foretop_core.actions.journal import Journal, default_path
 
-        told = [one for one in self.app_host.told if one[1] != NOT_DONE]
+        messages = [message for message in self.app_host.told if message[1] != NOT_DONE]
         try:
             entries = await Journal(default_path(os.environ)).read_in_thread()
         except (ForetopError, OSError) as problem:
             entries = ()
-            told.append(("", str(problem)))
+            messages.append(("", str(problem)))
         state = self.host.state
         contexts, now = (state.contexts, state.clock()) if state is not None else ((), datetime.now(UTC))
         writes = [entry for entry in entries if entry.context in contexts]
-        self.host.app.push_screen(MessagesScreen(told, writes, now, self.host.display_options.ascii))
+        self.host.app.push_screen(MessagesScreen(messages, writes, now, self.host.display_options.ascii))
 
     def do_palette(self) -> None:
         from foretop.dialogs.command_palette import CommandPalette
@@ -303,8 +303,8 @@ class ScreenActions:
                 return
             state.thresholds = replace(state.thresholds, window=window)
             state.judge(at_once=True)
-        told = f"{window} is to be kept free of backups" if window is not None else "No window is to be kept free"
-        self.host.app.notify(told)
+        notice = f"{window} is to be kept free of backups" if window is not None else "No window is to be kept free"
+        self.host.app.notify(notice)
 
     def do_all_namespaces(self) -> None:
         if self.host.state is not None:

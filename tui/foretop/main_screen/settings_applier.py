@@ -81,10 +81,10 @@ class SettingsApplier:
         """Puts actions onto the keys asked for; the problems are those that cannot be."""
         asked = {name: shown for name, shown in self._config.settings.keys.items() if name != GONE_ACTION}
         ids = {action.id.replace("_", "-"): action.id for action in ACTIONS}
-        wanted = {ids[name]: (textual_key(shown), shown) for name, shown in asked.items()}
+        keys = {ids[name]: (textual_key(shown), shown) for name, shown in asked.items()}
         actions, keymap, problems = ACTIONS, dict[str, str](), list[str]()
         # All at once, so that two may change places; one by one where that tells which of them cannot be.
-        for part in (wanted,) if _fits(wanted) else [{one: wanted[one]} for one in wanted]:
+        for part in (keys,) if _fits(keys) else [{name: keys[name]} for name in keys]:
             try:
                 actions = with_keys(actions, part)
                 keymap |= {action_id: key for action_id, (key, _) in part.items()}
@@ -130,5 +130,5 @@ def zoning(name: str, mine: tzinfo) -> TimeZoneSetting:
 
 def textual_key(shown: str) -> str:
     """A key as Textual calls it: signs by their names."""
-    *held, last = shown.rsplit("+", 1) if len(shown) > 1 else [shown]
-    return "+".join([*held, _character_to_key(last) if len(last) == 1 else last])
+    *modifiers, last = shown.rsplit("+", 1) if len(shown) > 1 else [shown]
+    return "+".join([*modifiers, _character_to_key(last) if len(last) == 1 else last])

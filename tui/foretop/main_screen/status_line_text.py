@@ -75,7 +75,7 @@ def status(state: DashboardState, display_options: DisplayOptions, scope: str, c
     speed = display_options.speed
     clusters = state.source.clusters
     protections = {name: clusters[name].client.protection for name in _looked_at(state) if name in clusters}
-    is_read_only = display_options.read_only or any(one.read_only for one in protections.values())
+    is_read_only = display_options.read_only or any(protection.read_only for protection in protections.values())
     items = {
         "context": _clusters(state),
         "scope": _scope(scope, narrowed=bool(state.focus.namespace or state.source.namespaces)),
@@ -138,16 +138,16 @@ def _clusters(state: DashboardState) -> Forms:
     contexts = _looked_at(state)
     if len(contexts) > _MOST_CLUSTERS:
         return (_all_clusters(state),)
-    found = {context: _standing(state, context) for context in contexts}
+    standings = {context: _standing(state, context) for context in contexts}
     full = {context: span(context).text for context in contexts}
     brief = {context: brief_name(name) for context, name in full.items()}
     parts = short_names(brief.values())
     short = {context: parts[name] for context, name in brief.items()}
-    forms = [_named(names, found) for names in (full, brief)]
+    forms = [_named(names, standings) for names in (full, brief)]
     if len(contexts) > 1:
-        return (*forms, _named(short, found), _named(short, found, brief=True), _all_clusters(state))
+        return (*forms, _named(short, standings), _named(short, standings, brief=True), _all_clusters(state))
     cuts = [{context: cut(name, cells) for context, name in brief.items()} for cells in (20, 12)]
-    return (*forms, _named(cuts[0], found), *(_named(names, found, brief=True) for names in cuts))
+    return (*forms, _named(cuts[0], standings), *(_named(names, standings, brief=True) for names in cuts))
 
 
 def _named(names: Mapping[str, str], found: Mapping[str, tuple[Line, Line]], *, brief: bool = False) -> Line:
@@ -173,9 +173,9 @@ def _standing(state: DashboardState, context: str) -> tuple[Line, Line]:
         counts = _counts(state.severities(context)) or _calm(state, (context,))
         return counts, counts
     why = health.state.value if health.state is WatchState.SIGNED_OUT else "unreachable"
-    seen = f", seen {times.age(health.lost_at, state.clock(context))} ago" if state.store.revision(context) else ""
+    age = f", seen {times.age(health.lost_at, state.clock(context))} ago" if state.store.revision(context) else ""
     lost = f"{StatusGlyph.BROKEN.value} {why}"
-    return (signed(f"{lost}{seen}", Tone.BAD),), (signed(lost, Tone.BAD),)
+    return (signed(f"{lost}{age}", Tone.BAD),), (signed(lost, Tone.BAD),)
 
 
 def _counts(found: Mapping[Severity, int]) -> Line:
@@ -199,41 +199,41 @@ def _scope(scope: str, *, narrowed: bool) -> Forms:
     text = span(scope).text
     short = text.replace("namespaces", "ns").replace("namespace", "ns")
     texts = (text, short, short, cut_end(short, 12), "") if narrowed else (text, short, "")
-    return tuple((Span(one),) if one else () for one in texts)
+    return tuple((Span(text),) if text else () for text in texts)
 
 
 def _api(state: DashboardState) -> Forms:
     """The connection; one that is well needs no word."""
     boards = {context: state.health(context) for context in _looked_at(state)}
     unreached = frozenset(context for context in boards if not state.store.revision(context))
-    mark, said = status_line(boards, state.clock(state.focus.context), unreached)
+    mark, words = status_line(boards, state.clock(state.focus.context), unreached)
     if mark is StatusGlyph.HEALTHY:
         well = _labelled("API", (mark, ""))
         return well, well, well, ()
     if len(boards) == 1 and not unreached and any(health.lost_at for health in boards.values()):
         # Since when it is lost stands beside the name of the cluster.
-        said = said.partition(", ")[2] or said
-    brief = said.partition(",")[0].removesuffix(" live")
+        words = words.partition(", ")[2] or words
+    brief = words.partition(",")[0].removesuffix(" live")
     lost = [cut(span(name).text, 20) for name, health in boards.items() if health.state in LOST]
     if len(boards) > 1 and lost:
-        said, brief = humanize.join(lost, 2), f"{lost[0]} +{len(lost) - 1}" if len(lost) > 1 else lost[0]
-    return tuple(_labelled("API", (mark, word)) for word in (said.removesuffix(" live"), brief, ""))
+        words, brief = humanize.join(lost, 2), f"{lost[0]} +{len(lost) - 1}" if len(lost) > 1 else lost[0]
+    return tuple(_labelled("API", (mark, word)) for word in (words.removesuffix(" live"), brief, ""))
 
 
 def _pauses(state: DashboardState) -> Forms:
     """Schedules that are paused and overdue, windows that should have ended, and open ones with their ends."""
-    found = [(context, state.pauses(context)) for context in _looked_at(state)]
-    late = _overdue(found)
-    told = [forms for forms in (late, _ended(found), _windows(state, found, is_counted=bool(late))) if forms]
-    if not told:
+    pauses = [(context, state.pauses(context)) for context in _looked_at(state)]
+    late = _overdue(pauses)
+    shown = [forms for forms in (late, _ended(pauses), _windows(state, pauses, is_counted=bool(late))) if forms]
+    if not shown:
         return ((),)
-    return (*(_joined([forms[place] for forms in told], 2) for place in range(4)), told[0][4])
+    return (*(_joined([forms[place] for forms in shown], 2) for place in range(4)), shown[0][4])
 
 
 def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
     """Pauses that are overdue though no window tells of them, of all that are in none."""
     total, without, late = (
-        sum(getattr(one, name) for _, one in found) for name in ("total", "without_window", "outside")
+        sum(getattr(pauses, name) for _, pauses in found) for name in ("total", "without_window", "outside")
     )
     mark = StatusGlyph.PAUSED.value
     if not late:
@@ -247,7 +247,7 @@ def _overdue(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
 
 def _ended(found: Sequence[tuple[str, PauseSummary]]) -> Forms:
     """Windows that should have ended, and how long ago."""
-    over = [(one.overrun, one.in_overrun) for _, one in found if one.overrun is not None]
+    over = [(pauses.overrun, pauses.in_overrun) for _, pauses in found if pauses.overrun is not None]
     if not over:
         return ()
     mark = StatusGlyph.PAUSED.value
@@ -262,23 +262,23 @@ def _windows(state: DashboardState, found: Sequence[tuple[str, PauseSummary]], *
 
     Where all that is paused is counted already, windows without an end and a reason have no more to say.
     """
-    held = [(context, window) for context, pauses in found for window in pauses.windows]
-    if not held:
+    windows = [(context, window) for context, pauses in found for window in pauses.windows]
+    if not windows:
         return ()
-    many = sum(len(window.schedules) for _, window in held)
-    ends = [(window.pause.until, context) for context, window in held if window.pause.until is not None]
+    many = sum(len(window.schedules) for _, window in windows)
+    ends = [(window.pause.until, context) for context, window in windows if window.pause.until is not None]
     until = _end(state, *min(ends)) if ends else ""
-    if is_counted and not until and not any(window.pause.why for _, window in held):
+    if is_counted and not until and not any(window.pause.why for _, window in windows):
         return ()
     mark, waits = StatusGlyph.PAUSED.value, sum(pauses.due_in_windows for _, pauses in found)
     due = f", {waits} due" if waits else ""
     # Nothing resumes by itself: `until` would read so.
-    end = "" if not until else f"first to resume {until}" if len(held) > 1 else f"to resume {until}"
+    end = "" if not until else f"first to resume {until}" if len(windows) > 1 else f"to resume {until}"
     then, brief = f", {end}" if end else "", f"{many} paused"
-    if len(held) > 1:
-        full = f"{len(held)} windows, {brief}"
+    if len(windows) > 1:
+        full = f"{len(windows)} windows, {brief}"
     else:
-        why = cut_end(span(held[0][1].pause.why).text, _REASON)
+        why = cut_end(span(windows[0][1].pause.why).text, _REASON)
         full = f"{f'{why}: ' if why else ''}{brief}"
     style = style_of(Tone.PAUSED) + BOLD
     texts = f"{full}{due}{then}", f"{brief}{due}{then}", f"{brief}{then}", brief, f"{many}"
@@ -305,13 +305,13 @@ def _slots(state: DashboardState, ascii: bool) -> Forms:
     if not any(used):
         return ((),)
     numbers: list[Span] = []
-    for one in used:
+    for pair in used:
         numbers += [Span(" · ", DIM)] if numbers else []
-        numbers += [Span(f"{one[0]}", style_of(Tone.RUNNING)), Span(f"/{one[1]}")] if one else [Span("?", DIM)]
+        numbers += [Span(f"{pair[0]}", style_of(Tone.RUNNING)), Span(f"/{pair[1]}")] if pair else [Span("?", DIM)]
     if len(used) > _MOST_CLUSTERS:
-        known = [one for one in used if one]
-        numbers = [Span(f"{sum(one[0] for one in known)}", style_of(Tone.RUNNING))]
-        numbers.append(Span(f"/{sum(one[1] for one in known)}"))
+        pairs = [pair for pair in used if pair]
+        numbers = [Span(f"{sum(pair[0] for pair in pairs)}", style_of(Tone.RUNNING))]
+        numbers.append(Span(f"/{sum(pair[1] for pair in pairs)}"))
     brief = (Span("slots "), *numbers)
     if len(used) > 1:
         return brief, brief, tuple(numbers), ()
@@ -326,26 +326,26 @@ def _slots(state: DashboardState, ascii: bool) -> Forms:
 def _velero(state: DashboardState) -> Forms:
     contexts = _looked_at(state)
     clusters = [_servers(state, context) for context in contexts]
-    versions = {server.version for one in clusters for server in one.servers if server.version}
-    release = " ".join([".".join(span(one).text.split(".")[:2]) for one in versions]) if len(versions) == 1 else ""
-    found = velero_status(clusters)
-    if found is None:
+    versions = {server.version for cluster in clusters for server in cluster.servers if server.version}
+    release = " ".join([".".join(span(text).text.split(".")[:2]) for text in versions]) if len(versions) == 1 else ""
+    velero = velero_status(clusters)
+    if velero is None:
         return ((Span(f"Velero {release}"),), ()) if release else ((),)
-    told = (found[0], "") if found[0] is StatusGlyph.HEALTHY else found
-    full, said = _labelled(f"Velero {release}".strip(), told), _labelled("Velero", told)
-    alone = _labelled("Velero", (found[0], ""))
-    return (full, said, said, said, alone) if found[0] is StatusGlyph.BROKEN else (full, said, alone, ())
+    label = (velero[0], "") if velero[0] is StatusGlyph.HEALTHY else velero
+    full, brief = _labelled(f"Velero {release}".strip(), label), _labelled("Velero", label)
+    alone = _labelled("Velero", (velero[0], ""))
+    return (full, brief, brief, brief, alone) if velero[0] is StatusGlyph.BROKEN else (full, brief, alone, ())
 
 
 def _production(protections: Mapping[str, Protection]) -> Forms:
     """The sign that a name is to be typed before a write; where another context protects the cluster, whose."""
-    asked = {name: one for name, one in protections.items() if one.name}
+    asked = {name: protection for name, protection in protections.items() if protection.name}
     if not asked:
         return ((),)
-    doubt = "?" if all(one.in_doubt for one in asked.values()) else ""
-    others = ", ".join(dict.fromkeys(one.name for name, one in asked.items() if one.name != name))
-    told = (f"PRODUCTION{doubt} ({cut(others, 20)})" if others else f"PRODUCTION{doubt}", f"PRODUCTION{doubt}", "PROD")
-    return tuple((span(one, Tone.WARN),) for one in told)
+    doubt = "?" if all(protection.in_doubt for protection in asked.values()) else ""
+    others = ", ".join(dict.fromkeys(protection.name for name, protection in asked.items() if protection.name != name))
+    texts = (f"PRODUCTION{doubt} ({cut(others, 20)})" if others else f"PRODUCTION{doubt}", f"PRODUCTION{doubt}", "PROD")
+    return tuple((span(text, Tone.WARN),) for text in texts)
 
 
 def _servers(state: DashboardState, context: str) -> VeleroServers:
@@ -371,14 +371,14 @@ def _skew(state: DashboardState) -> Forms:
     worst = max(skews, key=abs, default=timedelta())
     if abs(worst) <= SKEWED:
         return ((),)
-    said = f"{times.short(abs(worst))} {'slow' if worst > timedelta() else 'fast'}"
-    return (span(f"local clock {said}", Tone.WARN),), (span(f"clock {said}", Tone.WARN),), ()
+    offset = f"{times.short(abs(worst))} {'slow' if worst > timedelta() else 'fast'}"
+    return (span(f"local clock {offset}", Tone.WARN),), (span(f"clock {offset}", Tone.WARN),), ()
 
 
 def _time_there(state: DashboardState) -> Forms:
     others = " cron" if state.zoning.told is TimeZoneMode.EXPRESSION else ""
-    at = state.clock().astimezone(state.zone)
-    return (Span(f"{clock(at)}{others}", PLAIN),), (Span(f"{at:%H:%M:%S}", PLAIN),), ()
+    now = state.clock().astimezone(state.zone)
+    return (Span(f"{clock(now)}{others}", PLAIN),), (Span(f"{now:%H:%M:%S}", PLAIN),), ()
 
 
 def clock(at: datetime) -> str:
@@ -440,21 +440,23 @@ class VeleroServers(msgspec.Struct, frozen=True):
 
 def velero_status(clusters: Sequence[VeleroServers]) -> StatusLabel | None:
     """The state of Velero, told by its own traces; None where nobody can tell."""
-    followed = [one for one in clusters if not (one.health.state in LOST and one.health.lost_at is not None)]
-    missing = [one for one in followed if set(one.health.not_installed) >= _VELERO]
+    followed = [
+        cluster for cluster in clusters if not (cluster.health.state in LOST and cluster.health.lost_at is not None)
+    ]
+    missing = [cluster for cluster in followed if set(cluster.health.not_installed) >= _VELERO]
     if followed and len(missing) == len(followed) == len(clusters):
         return StatusGlyph.BROKEN, "not installed"
-    servers = [server for one in followed if STORAGE.name not in one.health.stale for server in one.servers]
+    servers = [server for cluster in followed if STORAGE.name not in cluster.health.stale for server in cluster.servers]
     silent = [(server.silent_for, server.word) for server in servers if server.silent_for is not None]
     if silent:
         some = f"{len(silent)} of {len(servers)} " if len(servers) > 1 else ""
         longest, word = max(silent)
         return StatusGlyph.BROKEN, f"{some}{word} {times.short(longest)}"
-    if any(one.health.state is WatchState.SYNCING for one in followed):
+    if any(cluster.health.state is WatchState.SYNCING for cluster in followed):
         return StatusGlyph.UNSET, NOT_KNOWN_YET
     if any(server.state is ServerState.ACTIVE for server in servers):
         return StatusGlyph.HEALTHY, ServerState.ACTIVE.value
     if servers:
         return StatusGlyph.UNSET, servers[0].word
-    unseen = any(STORAGE.name in (*one.health.forbidden, *one.health.stale) for one in followed)
+    unseen = any(STORAGE.name in (*cluster.health.forbidden, *cluster.health.stale) for cluster in followed)
     return (StatusGlyph.UNSET, "not found") if followed and not unseen else None

@@ -25,8 +25,8 @@ CONNECTING: Line = (Span(" foretop", BOLD), Span("   connecting"))
 def cannot_start(trouble: ForetopError, cells: int) -> Line:
     """The problem that keeps foretop from a cluster; the page below has it whole."""
     mark = StatusGlyph.LOOK
-    said = signed(f"{mark.value} {span(trouble.what).text}", mark.tone)
-    return (Span(" foretop   ", BOLD), Span(cut_end(said.text, max(10, cells - 12)), said.style))
+    message = signed(f"{mark.value} {span(trouble.what).text}", mark.tone)
+    return (Span(" foretop   ", BOLD), Span(cut_end(message.text, max(10, cells - 12)), message.style))
 
 
 @lru_cache(maxsize=64)
@@ -72,14 +72,14 @@ def _tabs(pages: Sequence[PageRecord], names: Sequence[str], current: str, betwe
 
 def tab_at(line: Line, pages: Sequence[PageRecord], x: int) -> str:
     """The page whose tab stands at this cell of `tabs`; "" where none does."""
-    at = 0
+    begin = 0
     own = line[: 3 * len(pages)]
     for tab, gap, digit, name in zip(pages, own[::3], own[1::3], own[2::3], strict=True):
-        at += width(gap.text)
-        stop = at + width(digit.text) + width(name.text)
-        if at <= x < stop:
+        begin += width(gap.text)
+        stop = begin + width(digit.text) + width(name.text)
+        if begin <= x < stop:
             return tab.id
-        at = stop
+        begin = stop
     return ""
 
 

@@ -227,7 +227,7 @@ class WriteActions:
             return (copy,) if self._fits(record, copy) else ()
         finding = finding_under_cursor(page)
         if finding is None and key is not None:
-            finding = next((one for one in state.findings_about(key) if names_key(one.remedy, record.id)), None)
+            finding = next((other for other in state.findings_about(key) if names_key(other.remedy, record.id)), None)
         if finding is None or (key is None and finding.code not in _ABOUT_PAUSES):
             return ()
         fitting = tuple(other for other in related_to_finding(finding) if self._fits(record, other))
@@ -261,8 +261,8 @@ class WriteActions:
         movements = state.store.indexes.movements_by_backup
         why = record.applies(item, lambda: bool(movements.keys(*_label(key))))
         code, missing = record.only_with
-        known = ungathered((*state.findings, *state.acknowledged)) if code and not why else ()
-        return why or ("" if any(finding.code == code and finding.subject == key for finding in known) else missing)
+        findings = ungathered((*state.findings, *state.acknowledged)) if code and not why else ()
+        return why or ("" if any(finding.code == code and finding.subject == key for finding in findings) else missing)
 
     def _why_no_trial(self, record: ActionRecord, key: ObjectRef) -> str:
         """The reason against trying a copy of a namespace, which may be deleted: its newest copy decides."""
@@ -329,8 +329,8 @@ class WriteActions:
         """In a toast, and for a while among the findings."""
         if self.host.state is not None:
             self.host.state.note_undone(undone)
-            at = humanize.time(undone.at, self.host.state.clock(undone.target.context), self.host.state.zone)
-            text = f"{undone.target}: {undone.brief} at {at}"
+            moment = humanize.time(undone.at, self.host.state.clock(undone.target.context), self.host.state.zone)
+            text = f"{undone.target}: {undone.brief} at {moment}"
             self.host.app.notify(text, severity="warning")
 
     def _tell_done(self, result: Result) -> None:
@@ -375,11 +375,11 @@ class WriteActions:
             return []
         finding, subject = finding_under_cursor(page), page.subject() if page is not None else None
         named = {*(related_to_finding(finding) if finding is not None else ()), subject}
-        found = [one for one in all_windows(state) if named.intersection(_keys(*one))]
+        windows = [entry for entry in all_windows(state) if named.intersection(_keys(*entry))]
         if finding is None or finding.code not in (WINDOW_OPEN, WINDOW_OVERRUN):
-            return found
+            return windows
         # What was given a later end stays paused.
-        return [(context, _part(context, window, named)) for context, window in found]
+        return [(context, _part(context, window, named)) for context, window in windows]
 
     def _resume(self) -> None:
         """Resumes the window that paused the schedule under the cursor; where that is none, a person chooses one."""
@@ -412,8 +412,8 @@ class WriteActions:
 
 def window_labels(state: DashboardState, windows: Iterable[tuple[str, PauseWindow]]) -> list[str]:
     """Two lines for each."""
-    told = (window_lines(window, state.now(context), state.zone) for context, window in windows)
-    return [f"{head}\n        {why}" for head, why in told]
+    texts = (window_lines(window, state.now(context), state.zone) for context, window in windows)
+    return [f"{head}\n        {why}" for head, why in texts]
 
 
 def all_windows(state: DashboardState) -> list[tuple[str, PauseWindow]]:
@@ -432,7 +432,7 @@ def why_no_window(state: DashboardState) -> str:
     ]
     if not paused:
         return "No schedule is paused"
-    by = Counter(one.who or "by somebody" for one in paused).most_common(2)
+    by = Counter(pause.who or "by somebody" for pause in paused).most_common(2)
     who = ", ".join(f"{count} {whom}" for whom, count in by)
     return f"No pause of foretop: {who}; {key_name(UNPAUSE.id)} on page {page_key('schedules')} unpauses"
 
