@@ -121,7 +121,7 @@ def test_bar_and_words_of_a_run_at_work_end_as_the_queue_tells_it_now() -> None:
     """The night was played some time ago: the words had the end of the queue, and the bar that of the night."""
     past = [
         backup(f"images-{n}", created=f"0{n}:00:00", started=f"0{n}:00:00", ended=f"0{n}:20:00", of="images")
-        for n in range(2)
+        for n in range(3)
     ]
     runs = backup("images-9", "InProgress", created="02:20:00", started="02:20:00", of="images")
     objects = [location(), _server(1), schedule("images", "20 2 * * *", last="02:20:00"), *past, runs]
