@@ -204,6 +204,14 @@ async def test_a_cluster_that_is_lost_says_so_where_its_counts_were() -> None:
         assert "slots 3/3 · ?   API ✗ prod-us " in shown.status
 
 
+async def test_a_cluster_that_is_not_seen_yet_is_named_and_not_counted() -> None:
+    async with screen(FilledSource(troubled(), ("prod-eu", "prod-us")), LARGE) as shown:
+        for kind in KINDS:
+            shown.source.fare(kind, WatchState.SYNCING, "", ("prod-us",))
+        await shown.tick()
+        assert "API ▲ prod-us " in shown.status
+
+
 def test_a_cluster_that_is_lost_is_in_triage_within_seconds_however_long_the_rules_rest() -> None:
     """They rest for a share of the time that they took: a minute on a slow machine. Here no time passes for them."""
     source = FilledSource(troubled(), ("prod-eu", "prod-us"))

@@ -39,9 +39,14 @@ class WatchedApi(ScriptedApi):
     held: dict[str, asyncio.Event] = field(default_factory=dict)
     news: asyncio.Event = field(default_factory=asyncio.Event)
     """Something has happened in server or cluster."""
+    answers_nobody: bool = False
+    """It takes connections and requests, and says nothing."""
+    speaks: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         self.news.set()
+        if self.answers_nobody:
+            await self.speaks.wait()
         if "watch" not in request.query:
             answer = await super().handle(request)
             if request.path in self.held:
@@ -165,14 +170,14 @@ async def at_work(
     named: NamespaceSelection | None = None,
     first: frozenset[str] | None = None,
     go_ahead: float = 1000.0,
+    quiet: float = 1000.0,
 ) -> AsyncIterator[Cluster]:
     found = Cluster(api)
     sinks = SinkFactory(lambda scope: Noted(found, scope), found.drop)
     async with client_of(api, found.clock, namespace="own") as client:
         pace = InterruptibleWait(found.sleeps, Even())
-        found.watcher = ClusterWatcher(
-            client, sinks, found.clock, kinds, named, pace, WatchTimings(go_ahead=go_ahead, ask_again=LOOK_AGAIN)
-        )
+        timing = WatchTimings(go_ahead=go_ahead, ask_again=LOOK_AGAIN, quiet=quiet, answers_within=quiet)
+        found.watcher = ClusterWatcher(client, sinks, found.clock, kinds, named, pace, timing)
         assert found.watcher.pace is pace
         if first is not None:
             found.watcher.list_first(first)
@@ -416,3 +421,29 @@ async def test_claims_are_watched_on_demand_wherever_they_may_be_listed() -> Non
         assert found.states() == {"persistentvolumeclaims": LIVE}
         found.watcher.follow_on_demand([], [])
         assert found.states() == {}
+
+
+async def test_a_server_that_is_silent_is_asked_and_is_lost_until_it_answers() -> None:
+    """Its connections stand, so that no watch ends: it looked like a cluster where nothing happens."""
+    api = cluster()
+    async with at_work(api, SCHEDULE, BACKUP, quiet=0.1) as watched:
+        await watched.until(lambda: watched.states() == {"schedules": LIVE, "backups": LIVE})
+        await watched.until(lambda: "GET /version" in api.asked)
+        assert set(watched.states().values()) == {LIVE}, "it is quiet, and answers"
+        api.answers_nobody = True
+        await watched.until(lambda: watched.states() == {"schedules": STALE, "backups": STALE})
+        assert all("no answer for" in one.error and one.since <= NOW for one in watched.healths.values())
+        api.answers_nobody = False
+        api.speaks.set()
+        await watched.until(lambda: watched.states() == {"schedules": LIVE, "backups": LIVE})
+        assert api.lists().count(SCHEDULES) == 1, "its watches go on"
+
+
+async def test_a_server_that_never_answers_is_lost_before_its_first_answer_is_given_up() -> None:
+    api = cluster()
+    api.answers_nobody = True
+    async with at_work(api, SCHEDULE, BACKUP, quiet=0.1) as watched:
+        await watched.until(lambda: watched.states() == {"schedules": STALE, "backups": STALE})
+        api.answers_nobody = False
+        api.speaks.set()
+        await watched.until(lambda: watched.states() == {"schedules": LIVE, "backups": LIVE})

@@ -214,9 +214,12 @@ def _api(state: DashboardState) -> Forms:
         # Since when it is lost stands beside the name of the cluster.
         words = words.partition(", ")[2] or words
     brief = words.partition(",")[0].removesuffix(" live")
-    lost = [cut(span(name).text, 20) for name, health in boards.items() if health.state in LOST]
-    if len(boards) > 1 and lost:
-        words, brief = humanize.join(lost, 2), f"{lost[0]} +{len(lost) - 1}" if len(lost) > 1 else lost[0]
+    # A number would not tell which.
+    lost = [name for name, health in boards.items() if health.state in LOST]
+    unseen = lost or [name for name, health in boards.items() if health.state not in _SEEING]
+    names = [cut(span(name).text, 20) for name in unseen]
+    if len(boards) > 1 and names:
+        words, brief = humanize.join(names, 2), f"{names[0]} +{len(names) - 1}" if len(names) > 1 else names[0]
     return tuple(_labelled("API", (mark, word)) for word in (words.removesuffix(" live"), brief, ""))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -145,6 +146,7 @@ class ApiClient:
         self._pool: aiohttp.ClientSession | None = None
         self._making = asyncio.Lock()
         self._made_for: tuple[ContextConfig, bytes, bytes] | None = None
+        self._heard = time.monotonic()
 
     @property
     def config(self) -> ContextConfig:
@@ -219,6 +221,26 @@ class ApiClient:
         if method.upper() != "GET" and not (method.upper() == "POST" and path in REVIEWS):
             raise WriteRefused(f"{method} {path} was not sent", "it has no permit", "this is a fault in foretop")
         return await self._whole(_Request(method.upper(), path, params, body, content_type), limit)
+
+    @property
+    def silent_for(self) -> float:
+        """Seconds since the server sent anything at all."""
+        return time.monotonic() - self._heard
+
+    async def knock(self, limit: float) -> None:
+        """Asks for an answer of any kind; raises Unreachable where none comes within `limit` seconds.
+
+        To sign in may take longer, and says nothing of the server.
+        """
+        credentials = await self._auth.credentials()
+        try:
+            async with asyncio.timeout(limit):
+                response = await self._send(credentials, _Request("GET", "/version"), limit)
+        except TimeoutError:
+            raise Unreachable(
+                f"{self.config.address} cannot be reached", f"no answer for {limit:.0f} seconds"
+            ) from None
+        response.close()
 
     async def write(
         self,
@@ -337,6 +359,7 @@ class ApiClient:
             except (aiohttp.ClientError, OSError, ValueError) as problem:
                 raise self._explained(problem, credentials) from None
             _log.debug("%s %s: %s", request.method, request.path, response.status)
+            self._heard = time.monotonic()
             self._time.learn(response.headers.get("Date", ""), sent, self._clock.now())
             elsewhere = same_server(response, address) if request.method == "GET" else ""
             if not elsewhere:
@@ -405,6 +428,7 @@ class ApiClient:
 
         try:
             async for chunk in response.content.iter_any():
+                self._heard = time.monotonic()
                 yield chunk
                 await _let_others_go_on()
         except (aiohttp.ClientError, OSError) as problem:
@@ -416,6 +440,7 @@ class ApiClient:
         rest = bytearray()
         try:
             async for chunk in response.content.iter_any():
+                self._heard = time.monotonic()
                 rest += chunk
                 if b"\n" in chunk:
                     lines = bytes(rest).split(b"\n")

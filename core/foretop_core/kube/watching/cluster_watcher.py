@@ -18,7 +18,7 @@ from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, WATCHED_NAMES, AccessibleNamespaces
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated
+from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated, Unreachable
 from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
@@ -103,6 +103,7 @@ class ClusterWatcher:
                 for kind in self.kinds:
                     group.create_task(self._followed_for_good(kind))
                 group.create_task(self._learn_cluster())
+                group.create_task(self._listen())
                 await asyncio.Event().wait()
         finally:
             self._follow_tenants(())
@@ -205,6 +206,29 @@ class ClusterWatcher:
             # Whatever goes wrong, a cluster that is not known is protected the more.
             with suppress(Exception):
                 await self.client.learn_uid()
+
+    async def _listen(self) -> None:
+        """Asks a server that has sent nothing for a while whether it is there: where nothing happens it is as quiet."""
+        while True:
+            await asyncio.sleep(max(self._timing.quiet / 5, self._timing.quiet - self.client.silent_for))
+            if self.client.silent_for >= self._timing.quiet:
+                # Whatever else goes wrong is told by the watches.
+                with suppress(Exception):
+                    try:
+                        await self.client.knock(self._timing.answers_within)
+                    except Unreachable as problem:
+                        self._doubt(problem)
+            if self.client.silent_for < self._timing.quiet:
+                for reflector in self._reflectors.values():
+                    reflector.believe()
+
+    def _doubt(self, problem: Unreachable) -> None:
+        """All is as old as the last word of the server; of a kind that is not watched yet nothing has come in."""
+        since = self._clock.now() - timedelta(seconds=self.client.silent_for)
+        for reflector in self._reflectors.values():
+            reflector.doubt(problem, since)
+        for kind in {*self.kinds, *self._followed} - {kind for kind, scopes in self._held.items() if scopes}:
+            self._sinks.open(self._scope(kind)).health(WatchHealth(WatchState.STALE, since, str(problem)))
 
     async def _kept_running(
         self, name: str, work: Callable[[], Awaitable[None]], failed: Callable[[Exception, float], None]

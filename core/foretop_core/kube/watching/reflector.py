@@ -104,6 +104,20 @@ class Reflector:
         self._whole = False
         self._silent_since: datetime | None = None
         self._health: WatchHealth | None = None
+        self._believed: WatchState | None = None
+        """The state that it had when the server fell silent."""
+
+    def doubt(self, problem: ForetopError, since: datetime) -> None:
+        """The server does not answer any more: what stands open is no sign that anything would come."""
+        if self.state in (WatchState.LIVE, WatchState.SYNCING):
+            self._believed, self._silent_since = self.state, since
+            self._report(WatchState.STALE, error=str(problem))
+
+    def believe(self) -> None:
+        """The server answers again; what has failed meanwhile goes on as it would have."""
+        believed = self._believed
+        if believed is not None:
+            self._report(believed)
 
     @property
     def state(self) -> WatchState:
@@ -481,6 +495,8 @@ class Reflector:
         polled_every: float = 0.0,
     ) -> None:
         since = self._clock.now()
+        if self._believed is not None and (state is not WatchState.STALE or retry_at is not None):
+            self._believed = None
         if state is WatchState.STALE:
             since = self._silent_since or since
         self._silent_since = None

@@ -22,6 +22,9 @@ class WatchTimings(msgspec.Struct, frozen=True):
     watch: tuple[int, int] = (300, 600)
     # A real server's first bookmark came after 64 seconds for cron jobs, 123 for custom kinds, never for events.
     idle: float = 150.0
+    # A server that has sent nothing for so long is asked whether it is there, and is to answer within so long.
+    quiet: float = 10.0
+    answers_within: float = 5.0
     short_watch: float = 1.0
     first_delay: float = 0.5
     longest_delay: float = 30.0
