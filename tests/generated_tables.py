@@ -42,7 +42,12 @@ _BY_NAME = {
     "certificate_authority": "file",
     "cacert": "file",
 }
-_BY_METAVAR = {"FILE": "file", "SCHEDULE": "object:schedule", "BACKUP": "object:backup"}
+_BY_METAVAR = {
+    "FILE": "file",
+    "SCHEDULE": "object:schedule",
+    "BACKUP": "object:backup",
+    "SCHEDULE|BACKUP": "object:schedule",
+}
 _NAMED = ("name", "names")
 _FIXED = ("edit", "edit_minutes", "section", "copy_primed", "escape", "leave")
 """Actions whose keys stay as they are."""

@@ -40,12 +40,12 @@ def add_logs(group: click.Group, kind: Kind, watched: tuple[Kind, ...], about: s
     @click.argument("name")
     @click.option("--search", default="", metavar="TEXT", help="Print only lines with this text, with line numbers.")
     @click.option("--file", default="", metavar="FILE", help="Save it to this file instead of printing it.")
-    @_trust_options
+    @trust_options
     @connection_options
     @in_session(watched)
     async def logs(at: CommandSession, name: str, search: str, file: str, trust: TlsTrust, confirmed: str) -> int:
         item = select_one(at.snapshot, kind, objects_of(at.snapshot, kind), name)
-        await _confirm_download(at, confirmed)
+        await confirm_download(at, confirmed)
         return await _show_log(at, item, trust, search, file)
 
 
@@ -54,17 +54,17 @@ def add_results(group: click.Group, kind: Kind, watched: tuple[Kind, ...], about
 
     @group.command("results", help=f"Print what went wrong in {about}.", epilog=example(shown))
     @click.argument("name")
-    @_trust_options
+    @trust_options
     @output_option
     @connection_options
     @in_session(watched)
     async def results(at: CommandSession, name: str, trust: TlsTrust, confirmed: str, form: str) -> int:
-        await _confirm_download(at, confirmed)
+        await confirm_download(at, confirmed)
         item = select_one(at.snapshot, kind, objects_of(at.snapshot, kind), name)
         return await _show_results(at, item, trust, form)
 
 
-def _trust_options(command: Callable[..., Any]) -> Callable[..., Any]:
+def trust_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds how far the storage is trusted; the command is handed `trust`, once its authority is known to be usable.
 
     It is also handed `confirmed`, the name that --confirm-context gives.
@@ -91,7 +91,7 @@ def _trust_options(command: Callable[..., Any]) -> Callable[..., Any]:
 async def _show_log(at: CommandSession, item: Run | NonAdmin, trust: TlsTrust, search: str, file: str) -> int:
     """Prints or saves the log. Exit code: 0 the whole log, 1 a partial one, 3 none."""
     try:
-        log = await log_of(at.executor, item, trust, _progress)
+        log = await log_of(at.executor, item, trust, print_progress)
     except FileUnavailable as problem:
         warn([problem])
         return REFUSED
@@ -109,14 +109,14 @@ async def _show_log(at: CommandSession, item: Run | NonAdmin, trust: TlsTrust, s
     return 1 if log.partial else DONE
 
 
-async def _confirm_download(at: CommandSession, confirmed: str) -> None:
+async def confirm_download(at: CommandSession, confirmed: str) -> None:
     """In production the name is asked for on a terminal; elsewhere, and without it, a log may be a partial one."""
     await at.executor.client.judge_afresh()
     with suppress(ActionRefused):
         confirm_name(at, confirmed, asks=sys.stdin.isatty() and not at.executor.client.read_only)
 
 
-def _progress(done: int, total: int) -> None:
+def print_progress(done: int, total: int) -> None:
     """On a terminal only, on one line that is written over."""
     if sys.stderr.isatty():
         share = f" of {total:,}" if total else ""
@@ -128,7 +128,7 @@ async def _show_results(at: CommandSession, item: Run | NonAdmin, trust: TlsTrus
     status = _status(at.snapshot, item)
     is_clean = not why_no_files(status.phase) and not status.errors and not status.warnings
     try:
-        results = None if is_clean else await results_of(at.executor, item, trust, _progress)
+        results = None if is_clean else await results_of(at.executor, item, trust, print_progress)
     except (FileUnavailable, ActionRefused, DownloadFailed, Unreadable) as problem:
         warn([problem])
         return REFUSED

@@ -269,13 +269,16 @@ def volume_evidence(
             left_out.append(LeftOutVolume(claim.name, why))
         elif movement is None:
             rest.append(claim.name)
-        elif movement.phase == "Completed":
-            taken.append(TakenVolume(claim.name, _method(movement), _size(movement)))
-        elif movement.phase in _ENDED:
-            left_out.append(LeftOutVolume(claim.name, _failure(movement)))
         else:
-            moving.append(claim.name)
-    unknown = "its data movements have not ended" if moving else ""
+            told = told_by(movement)
+            match told.fate:
+                case VolumeFate.TAKEN:
+                    taken.append(TakenVolume(claim.name, told.method, told.size))
+                case VolumeFate.LEFT_OUT:
+                    left_out.append(LeftOutVolume(claim.name, told.why))
+                case VolumeFate.NOT_KNOWN:
+                    moving.append(claim.name)
+    unknown = _MOVING if moving else ""
     if untold:
         unknown = next(iter(untold))
     elif rest and _all_are_snapshots(count):
@@ -293,6 +296,29 @@ def volume_evidence(
         tuple(newer),
         unknown,
     )
+
+
+_MOVING = "its data movements have not ended"
+
+
+def told_by(movement: DataMovement) -> ToldVolume:
+    """The fate of a volume by the object that moves its data."""
+    namespace, claim = claim_of(movement)
+    method = _method(movement)
+    if movement.phase == "Completed":
+        return ToldVolume(namespace, claim, VolumeFate.TAKEN, method, _size(movement))
+    fate = VolumeFate.LEFT_OUT if movement.phase in _ENDED else VolumeFate.NOT_KNOWN
+    why = _failure(movement) if fate is VolumeFate.LEFT_OUT else _MOVING
+    return ToldVolume(namespace, claim, fate, method, why=why)
+
+
+def volumes_of_backup(info: VolumeInfo | None, moved: Iterable[DataMovement]) -> VolumeInfo:
+    """All volumes that a backup tells of, those of claims too that are gone since: a movement has the last word."""
+    told = {(one.namespace, one.claim): one for one in (info.volumes if info is not None else ())}
+    for movement in moved:
+        one = told_by(movement)
+        told[one.namespace, one.claim] = one
+    return VolumeInfo(tuple(told[key] for key in sorted(told)), info.others if info is not None else 0)
 
 
 def _told(claimed: ClaimedVolume, backup: Backup, count: SnapshotCount, known: KnownVolumes) -> ToldVolume | None:

@@ -1,0 +1,98 @@
+"""`foretop taken` against the box with its controllers: what a copy holds, and what could not be read of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foretop.cli import run
+from foretop_demo.scenarios.scenario_builder import HOME
+from foretop_demo.simulated_cluster import SimulatedCluster
+from tests.wire.boxes import living_box
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+@contextmanager
+def living(folder: Path) -> Iterator[tuple[SimulatedCluster, str]]:
+    with living_box("protection", folder, 100.0) as (box, path):
+        yield box, path
+
+
+def requests(box: SimulatedCluster) -> int:
+    return len(box.storage.list(box.storage.kind("DownloadRequest"), HOME))
+
+
+def test_what_a_copy_holds_and_what_the_next_run_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with living(tmp_path) as (box, path):
+
+        def taken(*words: str) -> tuple[int, str, str]:
+            code = run(["taken", *words, "--kubeconfig", path])
+            return code, *capsys.readouterr()
+
+        code, out, err = taken("files-daily")
+        assert (code, err) == (0, "")
+        assert requests(box) == 2
+        lines = out.splitlines()
+        assert lines[0].startswith(f"{HOME}/files-daily-")
+        assert "Completed" in lines[0]
+        assert "  files: 2 of 3 volumes, 80.0 GB; 9 objects: " in out
+        volumes = [line.strip() for line in lines if line.startswith("    ")]
+        assert volumes == [
+            "archive: no snapshot location knows this volume",
+            "cache by file system, 40.0 GB",
+            "inbox by file system, 40.0 GB",
+        ]
+        assert "The next run of files-daily takes, by its template:" in out
+        assert lines[-1].split() == ["files", "all", "not", "known"]
+
+        code, out, _ = taken("files-daily", "-n", "files", "-o", "name")
+        assert (code, out) == (0, "files/cache\nfiles/inbox\n")
+
+        code, out, _ = taken(f"{HOME}/{_newest(box, 'files-daily')}", "-o", "json")
+        item: dict[str, Any] = json.loads(out)
+        (space,) = (one for one in item["namespaces"] if one["name"] == "files")
+        assert (code, item["schedule"], item["next"], space["bytes"]) == (0, None, None, None)
+        assert space["volumes"][0] == {
+            "claim": "archive",
+            "fate": "left out",
+            "method": None,
+            "bytes": None,
+            "why": "no snapshot location knows this volume",
+        }
+        assert space["objects"]["Deployment"] == 1
+
+        assert taken("fresh-daily")[1].startswith(f"{HOME}/fresh-daily: no copy yet\n")
+        code, out, err = taken("nowhere")
+        assert (code, out, err) == (
+            2,
+            "",
+            "foretop: No schedule or backup nowhere (foretop get backups lists them)\n",
+        )
+        code, out, err = taken("files-daily", "-n", "nowhere")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "holds nothing of nowhere" in err
+
+
+def test_without_the_right_to_ask_only_the_objects_tell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with living(tmp_path) as (box, path):
+        code = run(["taken", "files-daily", "--read-only", "--kubeconfig", path])
+        out, err = capsys.readouterr()
+        assert (code, requests(box)) == (1, 0)
+        assert "  files: at least 2 volumes\n" in out
+        assert err.count("read-only is on") == 2
+
+
+def _newest(box: SimulatedCluster, schedule: str) -> str:
+    backups = box.storage.list(box.storage.kind("Backup"), HOME)
+    ended = [one["metadata"]["name"] for one in backups if one.get("status", {}).get("phase") == "Completed"]
+    return str(max(name for name in ended if name.startswith(schedule)))

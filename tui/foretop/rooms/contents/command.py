@@ -1,0 +1,234 @@
+"""`foretop taken`: which volumes and objects a backup holds, and what the next run of a schedule takes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import click
+from msgspec.structs import replace
+
+from foretop.commands.connection import connection_options
+from foretop.commands.help_examples import OwnOptionsFirst, example
+from foretop.commands.logs_and_results import confirm_download, print_progress, trust_options
+from foretop.commands.output import emit, say, table, warn
+from foretop.commands.write_command import DONE, CommandSession, open_session, run_async
+from foretop_core.actions.run_files import resources_of, volumes_of
+from foretop_core.actions.signed_url_download import TlsTrust
+from foretop_core.actions.unwatched_reads import movements_of
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.models import Backup, Schedule
+from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE, STORAGE
+from foretop_core.models.wire import ObjectRef
+from foretop_core.rooms.contents.holdings import NextNamespace, holdings, newest_copy, next_run
+from foretop_core.rules import humanize
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.phases import why_no_files
+from foretop_core.rules.results import ResourceList
+from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.volumes.backup_contents import NamespaceContents
+from foretop_core.rules.volumes.evidence import ToldVolume, VolumeFate
+from foretop_core.rules.volumes.volume_info import told_line
+from foretop_core.tables.engine.json_items import Item, identity
+
+KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, NAMESPACE)
+_PART = 1
+_WORDS = {VolumeFate.TAKEN: "taken", VolumeFate.LEFT_OUT: "left out", VolumeFate.NOT_KNOWN: "not known"}
+
+
+@click.command("taken", cls=OwnOptionsFirst, epilog=example("foretop taken daily -n shop"))
+@click.argument("name", metavar="SCHEDULE|BACKUP")
+@trust_options
+@click.option(
+    "-o",
+    "--output",
+    "form",
+    type=click.Choice(["text", "json", "yaml", "name"]),
+    default="text",
+    show_default=True,
+    help="Output format; name: the claims whose data is in it, as NAMESPACE/NAME.",
+)
+@connection_options
+def command(name: str, session_options: SessionOptions, trust: TlsTrust, confirmed: str, form: str) -> int:
+    """Which volumes and objects a backup holds, by namespace: how each was taken, its size, or why it was left out.
+
+    Of a schedule it is the newest copy, beside what the next run takes by its template. Velero keeps this in object
+    storage: DownloadRequests are created for it, which Velero removes after ten minutes. NAME may be NAMESPACE/NAME;
+    -n names namespaces in the backup.
+    """
+    options = replace(session_options, namespaces=(), with_velero=True)
+    return run_async(_taken(options, name, session_options.namespaces, trust, confirmed, form))
+
+
+async def _taken(
+    options: SessionOptions, name: str, wanted: Sequence[str], trust: TlsTrust, confirmed: str, form: str
+) -> int:
+    async with open_session(options, KINDS) as at:
+        schedule, backup = find_run(at.snapshot, name)
+        coming = next_run(at.snapshot, schedule, wanted) if schedule is not None else ()
+        problems: list[ForetopError] = []
+        contents: tuple[NamespaceContents, ...] = ()
+        if backup is not None:
+            if why := why_no_files(backup.phase):
+                raise BadInput(f"{backup.name} holds nothing that can be told", why)
+            await confirm_download(at, confirmed)
+            resources = await _fetch(at, backup, trust, problems)
+            contents = holdings(at.snapshot, backup, resources, wanted)
+            _check_names(backup, contents, coming, wanted, problems)
+        warn(problems)
+        _print(at, schedule, backup, contents, coming, form)
+        return _PART if problems else DONE
+
+
+def find_run(snapshot: ClusterSnapshot, name: str) -> tuple[Schedule | None, Backup | None]:
+    """The schedule of that name with its newest copy, else the backup of that name; raises where there is neither."""
+    place, _, short = name.rpartition("/")
+
+    def named(items: Sequence[Any]) -> list[Any]:
+        return [one for one in items if one.name == short and place in ("", one.namespace)]
+
+    schedules, backups = named(snapshot.schedules), named(snapshot.backups)
+    if len(schedules) + len(backups) > 1:
+        both = [f"{type(one).__name__.lower()} {one.namespace}/{one.name}" for one in (*schedules, *backups)]
+        raise BadInput(
+            f"{name} names more than one", humanize.join(both), "write NAMESPACE/NAME, or the name of a backup"
+        )
+    if schedules:
+        return schedules[0], newest_copy(snapshot, schedules[0])
+    if backups:
+        return None, backups[0]
+    gap = snapshot.gap(SCHEDULE) or snapshot.gap(BACKUP)
+    why = f"the {gap.kind.lower()}s could not be read: {gap.why()}" if gap is not None and gap.kind else ""
+    raise BadInput(f"No schedule or backup {name}", why, "foretop get backups lists them")
+
+
+async def _fetch(
+    at: CommandSession, backup: Backup, trust: TlsTrust, problems: list[ForetopError]
+) -> ResourceList | None:
+    """Puts its volume info and data movements beside the rest; what cannot be had joins the problems."""
+    key = ObjectRef(at.context, BACKUP.name, backup.namespace, backup.name)
+    try:
+        moved = await movements_of(at.session.clusters[at.context].client, backup)
+        at.session.store.fill(at.context, moved, at.session.clock(at.context))
+    except ForetopError as problem:
+        problems.append(ForetopError("Data movements are not told", str(problem)))
+    try:
+        at.session.store.note_volumes(key, await volumes_of(at.executor, backup, trust, print_progress))
+    except ForetopError as problem:
+        problems.append(problem)
+    try:
+        return await resources_of(at.executor, backup, trust, print_progress)
+    except ForetopError as problem:
+        problems.append(problem)
+        return None
+
+
+def _check_names(
+    backup: Backup,
+    contents: Sequence[NamespaceContents],
+    coming: Sequence[NextNamespace],
+    wanted: Collection[str],
+    problems: Sequence[ForetopError],
+) -> None:
+    """A namespace that is nowhere in it is a mistake, unless not all of it could be read."""
+    missing = sorted(set(wanted) - {one.namespace for one in contents} - {one.namespace for one in coming})
+    if missing and not problems:
+        raise BadInput(f"{backup.name} holds nothing of {humanize.join(missing)}")
+
+
+def _print(
+    at: CommandSession,
+    schedule: Schedule | None,
+    backup: Backup | None,
+    contents: Sequence[NamespaceContents],
+    coming: Sequence[NextNamespace],
+    form: str,
+) -> None:
+    if form == "name":
+        for one in contents:
+            for volume in one.taken:
+                say(f"{volume.namespace}/{volume.claim}")
+    elif form == "text":
+        for line in _lines(at, schedule, backup, contents):
+            say(line)
+        if schedule is not None:
+            _print_next(schedule, coming)
+    else:
+        is_whole = backup is not None and at.snapshot.volume_info(backup) is not None
+        emit(taken_item(at.context, schedule, backup, contents, coming, is_whole=is_whole), form)
+
+
+def _lines(
+    at: CommandSession, schedule: Schedule | None, backup: Backup | None, contents: Sequence[NamespaceContents]
+) -> Iterator[str]:
+    if backup is None:
+        assert schedule is not None
+        yield f"{schedule.namespace}/{schedule.name}: no copy yet"
+        return
+    age = f", {humanize.duration(at.now - backup.started)} old" if backup.started is not None else ""
+    yield f"{backup.namespace}/{backup.name}: {backup.phase}{age}"
+    is_whole = at.snapshot.volume_info(backup) is not None
+    for one in contents:
+        # What moved has an object; of what else there is, only the volume info tells.
+        some = f"at least {humanize.count(len(one.taken), 'volume')}"
+        facts = [text for text in (one.volumes_text if is_whole else some, one.kinds_text()) if text]
+        yield f"  {one.namespace or 'cluster-scoped'}: {'; '.join(facts)}"
+        for volume in one.volumes:
+            yield f"    {told_line(volume)}"
+    if not contents:
+        yield "  It holds nothing." if is_whole else "  Nothing of it could be told."
+
+
+def _print_next(schedule: Schedule, coming: Sequence[NextNamespace]) -> None:
+    say()
+    paused = ", once it is unpaused" if schedule.spec.paused else ""
+    say(f"The next run of {schedule.name} takes, by its template{paused}:")
+    rows = [[one.namespace, one.covers, one.volumes] for one in coming]
+    if rows:
+        table(["NAMESPACE", "TAKEN", "VOLUMES"], rows)
+    else:
+        say("  nothing")
+
+
+def taken_item(
+    context: str,
+    schedule: Schedule | None,
+    backup: Backup | None,
+    contents: Sequence[NamespaceContents],
+    coming: Sequence[NextNamespace],
+    *,
+    is_whole: bool,
+) -> Item:
+    """The same for a machine; `next` is null where a backup was named, `volumesKnown` false without volume info."""
+    return {
+        "context": context,
+        "schedule": identity(context, schedule) if schedule is not None else None,
+        "backup": identity(context, backup) if backup is not None else None,
+        "phase": backup.phase if backup is not None else None,
+        "startedAt": rfc3339(backup.started) if backup is not None else None,
+        "volumesKnown": is_whole,
+        "namespaces": [
+            {
+                "name": one.namespace,
+                "bytes": one.size if is_whole else None,
+                "volumes": [_volume(volume) for volume in one.volumes],
+                "objects": dict(one.kinds),
+            }
+            for one in contents
+        ],
+        "next": None
+        if schedule is None
+        else [{"name": one.namespace, "covers": one.covers, "volumes": one.volumes} for one in coming],
+    }
+
+
+def _volume(told: ToldVolume) -> Item:
+    is_taken = told.fate is VolumeFate.TAKEN
+    return {
+        "claim": told.claim,
+        "fate": _WORDS[told.fate],
+        "method": told.method.value if is_taken else None,
+        "bytes": told.size if is_taken else None,
+        "why": told.why or None,
+    }
