@@ -54,18 +54,18 @@ class SharedParts:
 
     def _share_word(self, part: msgspec.Struct, name: str) -> None:
         word = getattr(part, name)
-        known = self._words.get(word)
-        if known is not None:
-            force_setattr(part, name, known)
+        shared = self._words.get(word)
+        if shared is not None:
+            force_setattr(part, name, shared)
         elif len(self._words) < _MOST and len(word) <= _LONGEST_WORD:
             self._words[word] = word
 
     def _share_part(self, owner: msgspec.Struct, name: str) -> None:
         part = getattr(owner, name)
         key = (type(part), msgspec.json.encode(part))
-        known = self._parts.get(key)
-        if known is not None:
-            force_setattr(owner, name, known)
+        shared = self._parts.get(key)
+        if shared is not None:
+            force_setattr(owner, name, shared)
         elif len(self._parts) < _MOST and len(key[1]) <= _LONGEST_PART:
             self._parts[key] = part
 
@@ -90,7 +90,7 @@ def _has_words(described: msgspec.inspect.Type) -> bool:
         case msgspec.inspect.StructType(cls=kind):
             return any(_plan(kind))
         case msgspec.inspect.UnionType(types=types):
-            return any(_has_words(one) for one in types)
+            return any(_has_words(member) for member in types)
         case msgspec.inspect.VarTupleType(item_type=inner):
             return _has_words(inner)
         case _:

@@ -130,8 +130,8 @@ class Schedule(Resource, frozen=True):
     @property
     def expression_set(self) -> datetime | None:
         """The latest time at which `spec.schedule` was written; None if the API server does not record it."""
-        found = _latest(entry for entry in self.metadata.managed_fields if entry.fields.spec.schedule is not None)
-        return found.time if found else None
+        latest = _latest(entry for entry in self.metadata.managed_fields if entry.fields.spec.schedule is not None)
+        return latest.time if latest else None
 
 
 def _latest(entries: Iterable[ManagedFields]) -> ManagedFields | None:
@@ -336,7 +336,7 @@ class BackupRepository(Resource, frozen=True):
     def failed_maintenances(self) -> tuple[RepositoryMaintenance, ...]:
         """The failed maintenances since the last good one, oldest first, as far as Velero keeps them."""
         recent = self.status.recent_maintenance
-        good = [position for position, one in enumerate(recent, 1) if one.result != "Failed"]
+        good = [position for position, maintenance in enumerate(recent, 1) if maintenance.result != "Failed"]
         return recent[max(good, default=0) :]
 
     @property

@@ -120,7 +120,7 @@ def pause_summary(snapshot: ClusterSnapshot, now: datetime, grace: timedelta = G
     ended = ended_windows(paused, now)
     in_ended = {(item.namespace, item.name) for window in ended for item in window.schedules}
     facts = [schedule_facts(snapshot, item, now, grace) for item in paused]
-    overdue = [one.schedule for one in facts if one.is_overdue_pause]
+    overdue = [entry.schedule for entry in facts if entry.is_overdue_pause]
     windows = open_windows(paused, now)
     in_open = {(item.namespace, item.name) for window in windows for item in window.schedules}
     return PauseSummary(
@@ -131,7 +131,7 @@ def pause_summary(snapshot: ClusterSnapshot, now: datetime, grace: timedelta = G
         len(in_ended),
         tuple(sorted(windows, key=lambda one: one.pause.until or _NEVER)),
         sum((item.namespace, item.name) not in in_ended for item in overdue),
-        sum(one.may_be_due for one in facts if (one.schedule.namespace, one.schedule.name) in in_open),
+        sum(entry.may_be_due for entry in facts if (entry.schedule.namespace, entry.schedule.name) in in_open),
     )
 
 

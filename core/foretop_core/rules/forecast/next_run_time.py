@@ -41,8 +41,8 @@ def skipped_runs(
     parsed = expression(schedule.spec.schedule, dialect)
     if end is None or end <= since or not isinstance(parsed, CronSchedule) or parsed.every is not None:
         return ()
-    known = (schedule.status.last_backup or schedule.created, *made)
-    before = max((at for at in known if at is not None and at <= end), default=end)
+    starts = (schedule.status.last_backup or schedule.created, *made)
+    before = max((start for start in starts if start is not None and start <= end), default=end)
     return tuple(islice(parsed.between(max(before, since), end), MOST_RUNS))
 
 
@@ -202,11 +202,11 @@ def overdue(
         return None
     if schedule.spec.paused:
         return Overdue(run, DelayReason.PAUSED, "the schedule is paused")
-    held = blocker(schedule, backups)
-    if held and held.created and run <= held.created and now - held.created <= grace:
+    blocking = blocker(schedule, backups)
+    if blocking and blocking.created and run <= blocking.created and now - blocking.created <= grace:
         return None
-    if held:
-        return Overdue(run, DelayReason.BLOCKED, _blocked(held, now), held)
+    if blocking:
+        return Overdue(run, DelayReason.BLOCKED, _blocked(blocking, now), blocking)
     if silence := beat.silence(now):
         return Overdue(run, DelayReason.NO_PULSE, silence)
     return Overdue(run, DelayReason.UNKNOWN, "no visible cause: check the log of the Velero server")

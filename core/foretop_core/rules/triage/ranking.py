@@ -254,11 +254,11 @@ def _by_schedule(findings: list[Finding]) -> list[Finding]:
             gravity = _GRAVEST[finding.severity]
             gravest[finding.subject] = min(gravest.get(finding.subject, gravity), gravity)
     return [
-        one
-        for one in findings
-        if one.code not in _BY_SCHEDULE
-        or one.blames
-        or all(gravest.get(subject, len(_GRAVEST)) > _GRAVEST[one.severity] for subject in one.related)
+        finding
+        for finding in findings
+        if finding.code not in _BY_SCHEDULE
+        or finding.blames
+        or all(gravest.get(subject, len(_GRAVEST)) > _GRAVEST[finding.severity] for subject in finding.related)
     ]
 
 

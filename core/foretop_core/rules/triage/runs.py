@@ -164,7 +164,7 @@ def stuck_backups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             continue
         least = "" if was_seen_moving(snapshot, backup) else "at least "
         waiting = [movement for movement in movements if movement.phase in NOT_MOVING_YET]
-        if waiting and all(snapshot.moved_before(one) for one in waiting):
+        if waiting and all(snapshot.moved_before(movement) for movement in waiting):
             continue  # Each of them has its turn after another one: waiting_movements says so.
         yield Finding(
             "backup-stuck",
@@ -295,7 +295,7 @@ def _ready_since(snapshot: ClusterSnapshot, backup: Backup) -> datetime | None:
     if any(other.phase in FINISHING for other in others):
         return None
     moves = [at for other in others for at in (other.started, other.status.completion_timestamp) if at is not None]
-    return max((at for at in (backup.created, *moves) if at is not None), default=None)
+    return max((moment for moment in (backup.created, *moves) if moment is not None), default=None)
 
 
 def _no_progress(backup: Backup) -> str:

@@ -334,7 +334,7 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
             sentence(f"{sets} start together, ", following[0]),
             sentence(*evidence, f"Velero works on {humanize.count(slots, 'backup')} at a time, the others wait."),
             sentence("Give them different minutes, or raise --concurrent-backups: try it", WHAT_IF, "."),
-            tuple(dict.fromkeys(snapshot.ref(one) for crowd in crowds for one in crowd.meeting.schedules)),
+            tuple(dict.fromkeys(snapshot.ref(schedule) for crowd in crowds for schedule in crowd.meeting.schedules)),
             f"{min(crowd.meeting.minutes[0] for crowd in crowds):%H:%M}",
         )
 

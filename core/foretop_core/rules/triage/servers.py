@@ -213,9 +213,9 @@ def _outage(snapshot: ClusterSnapshot, namespace: str, now: datetime, limits: Pr
     for name in snapshot.protection.names:
         row = snapshot.protection.row(name)
         facts = judge.facts(row) if row is not None else None
-        if facts is None or all(one.schedule.namespace != namespace for one in facts.held_up):
+        if facts is None or all(entry.schedule.namespace != namespace for entry in facts.held_up):
             continue
         if facts.late_from is not None:
             late.append((facts.late_from, name))
     of_server = map(judge.schedule, snapshot.schedules_by_namespace.get(namespace, ()))
-    return _Outage(tuple(one for one in of_server if one.waits_for and not one.invalid), tuple(sorted(late)))
+    return _Outage(tuple(entry for entry in of_server if entry.waits_for and not entry.invalid), tuple(sorted(late)))
