@@ -61,8 +61,8 @@ async def when_changed(stamp: Callable[[], object], every: float) -> AsyncGenera
         # The loop may have ended meanwhile: then nobody waits for it.
         with suppress(RuntimeError):
             while not ended.wait(every):
-                if (found := stamp()) != before:
-                    before = found
+                if (latest := stamp()) != before:
+                    before = latest
                     loop.call_soon_threadsafe(changed.set)
 
     threading.Thread(target=watch, name="foretop-file-watch", daemon=True).start()

@@ -83,9 +83,9 @@ def own_folder(path: Path, *, create: bool = False) -> Iterator[int]:
     OSError. What is missing on the way to it is created for this user alone."""
     descriptor = _enter(path, create=create)
     try:
-        found = os.fstat(descriptor)
-        _check_owner(found, path)
-        if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        status = os.fstat(descriptor)
+        _check_owner(status, path)
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise PermissionError(errno.EPERM, f"other users can write to {path}, chmod go-w it")
         yield descriptor
     finally:
@@ -184,13 +184,13 @@ def _enter(path: Path, start: int | None = None, *, create: bool = False) -> int
         while ahead:
             name = ahead.popleft()
             try:
-                there = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=here)
+                folder = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=here)
             except FileNotFoundError:
                 if not create:
                     raise
                 with suppress(FileExistsError):
                     os.mkdir(name, 0o700, dir_fd=here)
-                there = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=here)
+                folder = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=here)
             except OSError:
                 target = _target(here, name)
                 links += 1
@@ -199,7 +199,7 @@ def _enter(path: Path, start: int | None = None, *, create: bool = False) -> int
                 ahead.extendleft(reversed(target.parts))
                 continue
             os.close(here)
-            here = there
+            here = folder
     except BaseException:
         os.close(here)
         raise
@@ -209,12 +209,12 @@ def _enter(path: Path, start: int | None = None, *, create: bool = False) -> int
 def _target(folder: int, name: str) -> Path | None:
     """The path that a link leads to; None for anything else. Raises OSError for one that another user has made."""
     try:
-        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    if not stat.S_ISLNK(found.st_mode):
+    if not stat.S_ISLNK(status.st_mode):
         return None
-    if found.st_uid not in (0, os.geteuid()):
+    if status.st_uid not in (0, os.geteuid()):
         raise PermissionError(errno.EPERM, f"{name} is a link that another user has made")
     return Path(os.readlink(name, dir_fd=folder))
 

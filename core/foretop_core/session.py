@@ -183,9 +183,9 @@ class Session:
 
     def watch_on_demand(self, kinds: frozenset[str]) -> None:
         """Watches these kinds wherever a Velero server is, and no other kind that is watched on demand."""
-        wanted = tuple(kind for kind in ON_DEMAND if kind.name in kinds)
+        on_demand = tuple(kind for kind in ON_DEMAND if kind.name in kinds)
         for name, cluster in self.clusters.items():
-            cluster.follow_on_demand(wanted, self.snapshot(name).velero_namespaces if wanted else ())
+            cluster.follow_on_demand(on_demand, self.snapshot(name).velero_namespaces if on_demand else ())
 
     async def fetch_object(self, ref: ObjectRef) -> dict[str, Any]:
         """An object as the server has it, with the fields that foretop does not read."""
@@ -223,10 +223,10 @@ class Session:
                 if failed:
                     raise ForetopError(f"Cannot look at {context}", failed[0].error)
                 kinds = {scope.kind for scope, _ in self.store.health.watches(context)}
-                wanted = len(self.clusters[context].kinds)
+                expected = len(self.clusters[context].kinds)
                 was_settled, settled = (
                     settled,
-                    len(kinds) >= wanted and all(watch_health.state in SETTLED for watch_health in states),
+                    len(kinds) >= expected and all(watch_health.state in SETTLED for watch_health in states),
                 )
                 if settled and was_settled:
                     # At the second look, for the first runs that came in have opened watches of their data movements.
@@ -364,8 +364,8 @@ class Session:
         feed = self.store.feed.subscribe((BACKUP.name, RESTORE.name), changed.set)
         try:
             for context, kind in product(self.contexts, (BACKUP, RESTORE)):
-                known = ((key, _unfinished(item)) for key, item in self.store.items(context, kind.name))
-                unfinished[context] |= {key: run for key, run in known if run is not None}
+                runs_read = ((key, _unfinished(item)) for key, item in self.store.items(context, kind.name))
+                unfinished[context] |= {key: run for key, run in runs_read if run is not None}
             changed.set()
             while True:
                 await changed.wait()

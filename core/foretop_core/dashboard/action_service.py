@@ -65,8 +65,8 @@ class SessionDownloads:
 
     def log(self, key: ObjectRef, item: Run | NonAdmin | None) -> RunLog | None:
         """The log that was fetched before, unless the object has changed since."""
-        found = self._logs.get(key)
-        return found[1] if found is not None and item is not None and found[0] == _version(item) else None
+        kept = self._logs.get(key)
+        return kept[1] if kept is not None and item is not None and kept[0] == _version(item) else None
 
 
 def _version(item: Run | NonAdmin) -> object:
@@ -134,11 +134,11 @@ class ActionService:
         It is worked out again when its objects, the planned backups or the minute have changed.
         """
         snapshot, now = self.snapshot(context), self.now(context)
-        held, asked = self._queue_lines.get((context, namespace)), tuple(run.name for run in planned)
-        if held is None or held[0] is not snapshot or held[1] != asked or now - held[2] >= _LINE_HOLDS:
+        kept, asked = self._queue_lines.get((context, namespace)), tuple(run.name for run in planned)
+        if kept is None or kept[0] is not snapshot or kept[1] != asked or now - kept[2] >= _LINE_HOLDS:
             line = queue_line(snapshot, namespace, now, planned=planned)
-            held = self._queue_lines[context, namespace] = (snapshot, asked, now, line)
-        return held[3]
+            kept = self._queue_lines[context, namespace] = (snapshot, asked, now, line)
+        return kept[3]
 
     def basis(self, contexts: Sequence[str]) -> object:
         """All that plans are made of: while it is the same, so are they."""
@@ -160,8 +160,8 @@ class ActionService:
     def protections(self, contexts: Sequence[str]) -> tuple[Protection, ...]:
         """The protection of each of these contexts, as far as they are reached and have any."""
         reached = [name for name in dict.fromkeys(contexts) if name in self._clusters]
-        found = [self._clusters[name].client.protection for name in reached]
-        return tuple(protection for protection in found if protection != NO_PROTECTION)
+        protections = [self._clusters[name].client.protection for name in reached]
+        return tuple(protection for protection in protections if protection != NO_PROTECTION)
 
     def with_confirmed(self, names: Iterable[str]) -> ActionService:
         """The same service for writes that a person has confirmed by these names, and for no others."""

@@ -64,14 +64,14 @@ class NightPlayer:
             for server in timeline.servers()
             if not awaits_lists(server[0]) and self.foreseen.get((server, length)) != self._stamp(server)
         ]
-        at, (soon, later) = time.monotonic(), self._next_look.get(length, (0.0, 0.0))
-        if at >= later:
+        started, (soon, later) = time.monotonic(), self._next_look.get(length, (0.0, 0.0))
+        if started >= later:
             return due
         nights = timeline.weeks if length == _WEEK else timeline.nights
         return [
             server
             for server in due
-            if (server, length) not in self.foreseen or (at >= soon and timeline.is_outdated(nights.get(server)))
+            if (server, length) not in self.foreseen or (started >= soon and timeline.is_outdated(nights.get(server)))
         ]
 
     def _stamp(self, server: Server) -> tuple[int, int]:
@@ -125,8 +125,8 @@ class NightPlayer:
             timeline.take_week(ServerNight(context, coming.likely(), past, plan))
             self._draw()
             return used
-        seen = timeline.nights.get(server)
-        if seen is None or timeline.is_outdated(seen) or now - seen.night.now > _LASTS:
+        shown = timeline.nights.get(server)
+        if shown is None or timeline.is_outdated(shown) or now - shown.night.now > _LASTS:
             self._take(ServerNight(context, coming.likely(), past, plan))
         while not coming.likely().unknown and coming.draws < FEWEST_DRAWS and used < _MOST_CPU:
             used += await state.read(context, go_on)

@@ -19,8 +19,8 @@ def short_names(contexts: Iterable[str]) -> dict[str, str]:
     head = min(_shared(parts), least - 1) if least else 0
     tail = min(_shared([_backwards(part) for part in parts]), least - 1 - head) if least else 0
     shown = {
-        name: "".join(found[head : len(found) - tail]).strip("-_/:.@") or name
-        for name, found in zip(names, parts, strict=True)
+        name: "".join(name_parts[head : len(name_parts) - tail]).strip("-_/:.@") or name
+        for name, name_parts in zip(names, parts, strict=True)
     }
     distinct = len(set(shown.values())) == len(names) > 1
     return shown if distinct else {name: name for name in names}

@@ -111,14 +111,14 @@ class TimeBar(msgspec.Struct, frozen=True):
         end = min(room, ((self.wait + self.run) * room + 500) // 1000)
         drawn = runs * (end - before) or short
         rest = room - before - len(drawn)
-        found = (
+        pieces = (
             Piece(waits * before, Tone.WAITING),
             Piece(drawn, self.tone),
             Piece(self.letter, self.tone, bold=True),
             Piece(" " * rest),
             Piece(number, tone),
         )
-        return tuple(piece for piece in found if piece.text)
+        return tuple(piece for piece in pieces if piece.text)
 
 
 class LengthBar(msgspec.Struct, frozen=True):
@@ -143,23 +143,23 @@ class RunStrip(msgspec.Struct, frozen=True):
 
     def pieces(self, text: str, tone: Tone, cells: int, *, ascii: bool) -> tuple[Piece, ...]:
         shown = self.marks[-cells:] if cells > 0 else ""
-        found = [Piece(" " * (cells - len(shown)))] if cells > len(shown) else []
-        at = 0
-        while at < len(shown):
-            mark = shown[at]
-            end = at + 1
+        pieces = [Piece(" " * (cells - len(shown)))] if cells > len(shown) else []
+        place = 0
+        while place < len(shown):
+            mark = shown[place]
+            end = place + 1
             if mark in LEVELS:
                 while end < len(shown) and shown[end] in LEVELS:
                     end += 1
-                band = shown[at:end]
-                found.append(Piece("".join(map(_ASCII_LEVELS.__getitem__, band)) if ascii else band, Tone.GOOD))
+                band = shown[place:end]
+                pieces.append(Piece("".join(map(_ASCII_LEVELS.__getitem__, band)) if ascii else band, Tone.GOOD))
             else:
                 while end < len(shown) and shown[end] == mark:
                     end += 1
                 sign = _ASCII_SIGNS.get(mark, mark) if ascii else mark
-                found.append(Piece(sign * (end - at), SIGN_TONES[mark], bold=True))
-            at = end
-        return tuple(found)
+                pieces.append(Piece(sign * (end - place), SIGN_TONES[mark], bold=True))
+            place = end
+        return tuple(pieces)
 
 
 class Signs(msgspec.Struct, frozen=True):

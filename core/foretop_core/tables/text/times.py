@@ -141,4 +141,4 @@ def zone_of_expression(text: str) -> tzinfo | None:
     if not text.startswith(("TZ=", "CRON_TZ=")):
         return None
     parsed = (reading.parsed for reading in readings(text))
-    return next((one.zone for one in parsed if not isinstance(one, CronError)), None)
+    return next((cron.zone for cron in parsed if not isinstance(cron, CronError)), None)
