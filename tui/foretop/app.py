@@ -261,9 +261,9 @@ class Dashboard(SerialKeyApp):
             state.store.listen(changed.set)
         while True:
             changed.clear()
-            found, begun = self._state(state), loop.time()
-            if found != self._drawn:
-                self._drawn = found
+            drawn_state, begun = self._state(state), loop.time()
+            if drawn_state != self._drawn:
+                self._drawn = drawn_state
                 to_be_shown = state.source.to_be_shown()
                 self.pulse()
                 for rows in to_be_shown:
@@ -281,8 +281,8 @@ class Dashboard(SerialKeyApp):
         """Seconds until the clock on the screen moves; the demo's runs faster."""
         if not state.contexts:
             return 1.0
-        left, speed = 1.0 - state.source.clock(state.contexts[0]).now().microsecond / 1e6, self.display_options.speed
-        return left if speed <= 1.0 else max(left / speed, FAST_CLOCK_PACE)
+        rest, speed = 1.0 - state.source.clock(state.contexts[0]).now().microsecond / 1e6, self.display_options.speed
+        return rest if speed <= 1.0 else max(rest / speed, FAST_CLOCK_PACE)
 
     def _follow_config(self, state: DashboardState) -> None:
         """The configuration is in effect before the first rows are shown."""
@@ -332,14 +332,14 @@ class Dashboard(SerialKeyApp):
         from foretop_core.rules.own_failures import problem_text
 
         text = f"{what} failed: {problem_text(problem)}"
-        known = text in self.survived
+        is_known = text in self.survived
         self.survived = [*self.survived[-_KEPT_FAILURES:], text]
         # Whatever else fails on the way to telling it, it is dealt with.
         with contextlib.suppress(Exception):
             if self.main_screen.state is not None and self.main_screen.state.contexts:
                 self.main_screen.state.note_failure(what, subject, problem)
         with contextlib.suppress(Exception):
-            if not known:
+            if not is_known:
                 self.notify(text, severity="error")
         return True
 
@@ -413,7 +413,7 @@ class Dashboard(SerialKeyApp):
         self._theme_filter = None if colours is None else ThemeFilter(colours)
         if self._is_up:
             self._draw_again()
-            for widget in (one for screen in self.screen_stack for one in screen.walk_children(Widget)):
+            for widget in (widget for screen in self.screen_stack for widget in screen.walk_children(Widget)):
                 # What it drew is kept, and the row under the cursor is drawn for a theme.
                 widget.refresh()
 

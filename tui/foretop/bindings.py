@@ -416,14 +416,14 @@ def footer_order(actions: Iterable[Action]) -> list[Action]:
 
 def check_keys(actions: Iterable[Action]) -> None:
     """Two actions on one key that meet in a view are a mistake, unless one of them says that it takes the key over."""
-    for one in (given := tuple(actions)):
-        if taken := KEYS_OF_THE_TABLE.intersection(one.keys):
-            raise KeyConflict(f"{one.id} is on {', '.join(sorted(taken))}, which is a key of every table")
-    for one, other in combinations(given, 2):
-        shared = set(one.keys) & set(other.keys)
-        meet = not one.kinds or not other.kinds or set(one.kinds) & set(other.kinds)
-        if shared and meet and one.id not in other.instead_of and other.id not in one.instead_of:
-            raise KeyConflict(f"{one.id} and {other.id} are both on {', '.join(sorted(shared))}")
+    for action in (given := tuple(actions)):
+        if taken := KEYS_OF_THE_TABLE.intersection(action.keys):
+            raise KeyConflict(f"{action.id} is on {', '.join(sorted(taken))}, which is a key of every table")
+    for action, other in combinations(given, 2):
+        shared = set(action.keys) & set(other.keys)
+        meet = not action.kinds or not other.kinds or set(action.kinds) & set(other.kinds)
+        if shared and meet and action.id not in other.instead_of and other.id not in action.instead_of:
+            raise KeyConflict(f"{action.id} and {other.id} are both on {', '.join(sorted(shared))}")
 
 
 def with_keys(actions: Iterable[Action], wanted: Mapping[str, tuple[str, str]]) -> tuple[Action, ...]:

@@ -54,18 +54,18 @@ class CellDiff:
     def paint(self, y: int, x: int, strip: Strip, console: Console) -> Iterator[str]:
         """The text to write so that these cells look like this."""
         strip = drawable(strip)
-        wanted = _cells(strip)
-        if wanted is None:
+        cells = _cells(strip)
+        if cells is None:
             self._keep(y, x, [None] * strip.cell_length)
             yield _at(x, y) + strip.render(console)
             return
-        shown = self._line(y, x + len(wanted))[x : x + len(wanted)]
+        shown = self._line(y, x + len(cells))[x : x + len(cells)]
         is_there = False
-        for start, stop in _runs(shown, wanted):
+        for start, stop in _runs(shown, cells):
             yield _along(x + start) if is_there else _at(x + start, y)
-            yield _written(wanted[start:stop], console)
+            yield _written(cells[start:stop], console)
             is_there = True
-        self._keep(y, x, wanted)
+        self._keep(y, x, cells)
 
     def _line(self, y: int, length: int) -> list[Cell | None]:
         line = self._lines.setdefault(y, [])
@@ -73,8 +73,8 @@ class CellDiff:
         return line
 
     def _keep(self, y: int, x: int, cells: Iterable[Cell | None]) -> None:
-        known = list(cells)
-        self._line(y, x + len(known))[x : x + len(known)] = known
+        kept = list(cells)
+        self._line(y, x + len(kept))[x : x + len(kept)] = kept
 
 
 def _cells(strip: Strip) -> list[Cell] | None:
@@ -88,15 +88,15 @@ def _cells(strip: Strip) -> list[Cell] | None:
 def _runs(shown: list[Cell | None], wanted: list[Cell]) -> Iterator[tuple[int, int]]:
     """From where to before where they differ; what lies close together is one run."""
     start = stop = -1
-    for at, (old, new) in enumerate(zip(shown, wanted, strict=True)):
+    for place, (old, new) in enumerate(zip(shown, wanted, strict=True)):
         if old == new:
             continue
         if start < 0:
-            start = at
-        elif at - stop >= _WORTH_A_JUMP:
+            start = place
+        elif place - stop >= _WORTH_A_JUMP:
             yield start, stop
-            start = at
-        stop = at + 1
+            start = place
+        stop = place + 1
     if start >= 0:
         yield start, stop
 
@@ -128,8 +128,8 @@ def _codes(style: Style | None, colors: str | None) -> str | None:
     """The numbers that switch a style on; "" where it is none, None where it takes more than numbers."""
     if style is None:
         return ""
-    found = _SWITCHED.fullmatch(Strip.render_style(style, "x", COLOR_SYSTEMS.get(colors or "", ColorSystem.TRUECOLOR)))
-    return (found["codes"] or "") if found else None
+    codes = _SWITCHED.fullmatch(Strip.render_style(style, "x", COLOR_SYSTEMS.get(colors or "", ColorSystem.TRUECOLOR)))
+    return (codes["codes"] or "") if codes else None
 
 
 def _along(x: int) -> str:

@@ -51,12 +51,12 @@ def _report(problem: BaseException) -> list[str]:
 def traceback_lines(problem: BaseException) -> list[str]:
     """The way to a fault and to those before it, without any values."""
     lines: list[str] = []
-    seen: BaseException | None = problem
-    while seen is not None:
-        lines += [*([""] if lines else []), unsigned(problem_text(seen))]
-        frames = traceback.extract_tb(seen.__traceback__)
+    cause: BaseException | None = problem
+    while cause is not None:
+        lines += [*([""] if lines else []), unsigned(problem_text(cause))]
+        frames = traceback.extract_tb(cause.__traceback__)
         lines += [f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
-        seen = seen.__cause__ or seen.__context__
+        cause = cause.__cause__ or cause.__context__
     return lines
 
 

@@ -170,9 +170,9 @@ class _InputSelector(selectors.SelectSelector):
             time.sleep(timeout or 0.0)
             return []
         if self._end is None or self._end.is_set() or not timeout or not self.is_asleep:
-            found = super().select(timeout)
-            self._quiet = 0.0 if found else self._quiet + (timeout or 0.0)
-            return [] if found and self._hangs_up() else found
+            ready = super().select(timeout)
+            self._quiet = 0.0 if ready else self._quiet + (timeout or 0.0)
+            return [] if ready and self._hangs_up() else ready
         descriptors = [self._end.woken_by, *(key.fd for key in self.get_map().values())]
         select.select(descriptors, (), ())
         self._quiet = 0.0
@@ -450,10 +450,10 @@ def show_late_widgets() -> None:
 
     def full_map(self: Any) -> Any:
         last = self._full_map
-        found = lookup.__get__(self)
-        if found is not last:
+        newest = lookup.__get__(self)
+        if newest is not last:
             vars(self).setdefault("last_layout", last)
-        return found
+        return newest
 
     def reflow(self: Any, parent: Widget, size: Size) -> Any:
         self._full_map = vars(self).pop("last_layout", self._full_map)
