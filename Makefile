@@ -37,7 +37,7 @@ $(READY): $(INSTALLED)
 export PYTHONDONTWRITEBYTECODE :=
 .PHONY: compiled
 compiled: $(READY)
-	@$(BIN)/python -m compileall -q -j 0 core tui tests
+	@$(BIN)/python -m compileall -q -j 0 core tui tests trials
 
 demo: $(INSTALLED) ## see foretop at work, without a cluster
 	@$(BIN)/python -m compileall -q -j 0 core tui
@@ -96,16 +96,16 @@ format: $(READY) ## put the code in order
 	$(BIN)/ruff format .
 
 bench: $(READY)  ## measure the rules against their goals (prints, never fails)
-	$(BIN)/python -m tests.bench
+	$(BIN)/python -m trials.bench
 
 bench-night: $(READY) ## forecasts of starts in worlds and recordings, scored beside two simple rules (prints, never fails)
-	$(BIN)/python -m tests.bench.forecast_scores
+	$(BIN)/python -m trials.bench.forecast_scores
 
 bench-quick: compiled ## measure the dashboard before ten thousand NABs (prints, never fails)
-	$(BIN)/python -m tests.bench.dashboard_in_terminal
+	$(BIN)/python -m trials.bench.dashboard_in_terminal
 
 bench-peers: compiled ## foretop and k9s before a real API server with 1,000, 10,000 and 50,000 NABs (prints, never fails)
-	$(BIN)/python -m tests.bench.peers
+	$(BIN)/python -m trials.bench.peers
 
 screenshots: $(READY) ## draw the README's pictures from the demo's scenes
 	$(BIN)/python -m tests.tui.pictures screenshots
@@ -124,7 +124,7 @@ COMPARISONS ?= 1000000
 agreement: compiled ## do all places that state a fact agree, in a million random comparisons?
 	$(BIN)/python -m tests.agreement --comparisons $(COMPARISONS) --seed $(SEED)
 
-CHAOS = $(BIN)/python -m tests.chaos
+CHAOS = $(BIN)/python -m trials.chaos
 SEED ?= 1
 chaos-share: compiled ## broken on purpose, from a seed: two minutes of the table in docs/measurements.md
 	$(CHAOS) objects 2000 --seed $(SEED)
@@ -156,7 +156,7 @@ chaos-full: compiled ## the whole table
 
 MUTANTS ?= 100
 mutants: compiled ## change one operator, comparison, number or condition of the core at a time: do the tests notice?
-	nice $(BIN)/python -m tests.mutants --count $(MUTANTS) --seed $(SEED)
+	nice $(BIN)/python -m trials.mutants --count $(MUTANTS) --seed $(SEED)
 
 bundle: $(INSTALLED) ## foretop with an interpreter of its own, in one file under dist/
 	@$(WITH_GO)

@@ -13,9 +13,9 @@ from foretop_core.rules.night.outlook import outlook
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_demo.scenarios import ScenarioOptions, find_scene
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
-from tests.bench.simulated_week import ends, judge, starts
 from tests.judged_forecasts import Side, ToldRun, judged_runs, told_runs
 from tests.objects import at, backup, schedule
+from trials.bench.simulated_week import ends, judge, starts
 
 _TOLD = ToldRun(
     "",
@@ -52,7 +52,7 @@ def test_the_runs_of_the_busy_scene_come_inside_the_ranges_that_were_told(after:
 @pytest.mark.sweep
 @pytest.mark.parametrize("tenants_every", [0.0, 10.0])
 def test_the_runs_of_half_a_simulated_day_end_inside_their_ranges(tenants_every: float) -> None:
-    """Lengths and tenants are random; `python -m tests.bench.simulated_week` judges the week."""
+    """Lengths and tenants are random; `python -m trials.bench.simulated_week` judges the week."""
     judged = judge(timedelta(hours=12), tenants_every)
     assert starts(judged).told >= 30
     assert starts(judged).ratio >= 0.85

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.chaos.real_faults import FaultOutcome, FaultRun, proxied, try_real_faults
 from tests.real.cluster import RealCluster
+from trials.chaos.real_faults import FaultOutcome, FaultRun, proxied, try_real_faults
 
 
 async def test_after_twenty_faults_the_store_and_the_rows_equal_a_fresh_list(cluster: RealCluster) -> None:

@@ -22,8 +22,8 @@ from foretop_core.rules.cron_dialects.readings import expression
 from foretop_core.rules.own_failures import problem_text
 from foretop_core.rules.protection.coverage import NamespaceFilter
 from foretop_core.tables.engine.filter import parse_filter
-from tests.chaos.long_strings import LONG, MOST_TIMES, TEXTS, LongText, everywhere, excess
 from tests.examples import sampled
+from trials.chaos.long_strings import LONG, MOST_TIMES, TEXTS, LongText, everywhere, excess
 
 pytestmark = pytest.mark.long
 

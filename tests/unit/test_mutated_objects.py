@@ -17,8 +17,8 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.run_minutes import run_bits
 from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.text.terminal_text import LONGEST, clean, width
-from tests.chaos.every_entry import Outcome, try_objects
 from tests.examples import sampled
+from trials.chaos.every_entry import Outcome, try_objects
 
 pytestmark = pytest.mark.long
 

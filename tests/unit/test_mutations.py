@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.called_map import ROOT
-from tests.mutants.equivalent_mutants import SAME, is_same
-from tests.mutants.live_functions import LiveFunctions
-from tests.mutants.mutations import functions_that_name, mutants, mutated
+from trials.mutants.called_map import ROOT
+from trials.mutants.equivalent_mutants import SAME, is_same
+from trials.mutants.live_functions import LiveFunctions
+from trials.mutants.mutations import functions_that_name, mutants, mutated
 
 SOURCE = '''
 """A module with 1 of each."""

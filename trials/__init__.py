@@ -1,0 +1,1 @@
+"""Measurements and searches beside the tests: how fast, broken on purpose, and whether the tests notice a change."""

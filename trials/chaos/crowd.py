@@ -1,0 +1,51 @@
+"""Ten thousand waiting NABs of one team that come, change and go, while somebody presses keys."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+from tests.terminal import Terminal, resident_megabytes
+
+COUNT, RATE = 10_000, 20
+_KEYS = ("1", "2", "3", "4", "5", "7", "j", "k", "\x1b[6~", "\x1b[5~", "g", "G")
+_HELP = "esc/q close"
+_PATIENCE = 60.0
+_MOST_GROWTH = 1.25
+"""From the first quarter of the keys on: what is worked out the first time is kept."""
+
+
+def press_in_a_crowd(keys: int, seed: int, say: Callable[[str], None]) -> list[str]:
+    """What was lost: a key that nothing answered, the program itself, memory."""
+    dice, lost, levels, slowest = Random(seed), list[str](), list[float](), (0.0, "")
+    with tempfile.TemporaryDirectory() as home:
+        report = Path(home) / "stay"
+        command = [sys.executable, "-m", "trials.bench.crowded_dashboard", str(COUNT), str(RATE), str(report)]
+        with Terminal(command, 120, 40, {"HOME": home, "XDG_STATE_HOME": home}, anew=True) as terminal:
+            terminal.until(lambda lines: "Triage" in lines[1], _PATIENCE)
+            for number in range(keys):
+                key = dice.choice(_KEYS)
+                terminal.press(key)
+                # Help answers last: all before it was answered.
+                terminal.press("?")
+                answer = terminal.until(lambda lines: any(_HELP in line for line in lines), _PATIENCE)
+                terminal.press("\x1b")
+                answer += terminal.until(lambda lines: not any(_HELP in line for line in lines), _PATIENCE)
+                slowest = max(slowest, (answer, key))
+                if not terminal.is_running or answer == float("inf"):
+                    lost.append(f"key {number}, {key!r}, was not answered")
+                    break
+                levels.append(resident_megabytes(terminal.pid))
+            time.sleep(1)
+            stay, busy = report.read_text().split()
+    warm = levels[: len(levels) // 4]
+    if warm and levels[-1] > _MOST_GROWTH * max(warm):
+        lost.append(f"memory grew from {max(warm):.0f} to {levels[-1]:.0f} MB")
+    say(f"  the slowest key, with help after it: {slowest[0]:.1f} s, {slowest[1]!r}")
+    say(f"  memory at most: {max(levels, default=0):.0f} MB")
+    say(f"  the longest stay on the event loop: {stay} ms, {busy} ms of a processor")
+    return lost
