@@ -154,7 +154,7 @@ _EDITS = (
     (
         "tui/foretop/panes/storage_pane.py",
         '    running = f", {facts.running:,} being written" if facts.running else ""\n',
-        '    said.append(paragraph(f"{facts.letters} in its name", label="Letters"))\n{}',
+        '    lines.append(paragraph(f"{facts.letters} in its name", label="Letters"))\n{}',
     ),
     ("core/foretop_core/rules/triage/rules.py", "    cron_dialects,\n", "    by_recipe,\n{}"),
     ("core/foretop_core/rules/triage/rules.py", "RULES: tuple[Rule, ...] = (\n", "{}    by_recipe.by_recipe,\n"),

@@ -87,13 +87,13 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/tables/resources/protection.py",
-        "found = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volumes_seen)",
+        "basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volumes_seen)",
         "is not to is",
         "the value is only compared with the one of before: both are negated",
     ),
     SameProgram(
         "core/foretop_core/kube/connection/exec_plugin.py",
-        "said = process.stdout.read(MOST_OUTPUT + 1)",
+        "output = process.stdout.read(MOST_OUTPUT + 1)",
         "1 to 2",
         "one byte more than may be is enough to tell that there is more; two are no different",
     ),
@@ -261,7 +261,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/rules/indexes.py",
-        "if held is None or (isinstance(held, tuple) and held[0] == key):",
+        "if items is None or (isinstance(items, tuple) and items[0] == key):",
         "0 to 1",
         "a bucket with one object is a dictionary then and not a pair: more memory, the same answers",
     ),
@@ -478,7 +478,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/tables/timeline/night_words.py",
-        'return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(told)), 1)',
+        'return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(text)), 1)',
         "1 to 2",
         "it is the last line: those with 2 stand before it, and of equals the first is kept",
     ),
