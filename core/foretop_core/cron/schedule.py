@@ -79,7 +79,7 @@ class CronSchedule:
             else:
                 moment = self._next_in_zone(zone, after)
             return moment if moment is None or own is UTC else moment.astimezone(own)
-        except OverflowError:
+        except (OverflowError, ValueError):
             return None
 
     def _next_in_utc(self, after: datetime) -> datetime | None:

@@ -87,12 +87,17 @@ def to_utc(zone: tzinfo, local: datetime) -> datetime:
 
 
 def steady_span(zone: tzinfo, utc: datetime) -> Span:
-    """The period around an instant in which the offset is constant, up to the neighbouring years."""
+    """The period around an instant in which the offset is constant, up to the neighbouring years.
+
+    OverflowError in the first and the last year of all: no zone tells what follows them.
+    """
     if isinstance(zone, timezone):
         return _ALL_TIME
     changes = _changes(zone, utc.year)
-    resolved = bisect_right(changes, utc)
-    return changes[resolved - 1], changes[resolved]
+    place = bisect_right(changes, utc)
+    if not 0 < place < len(changes):
+        raise OverflowError(f"the clocks of {zone} are not known in {utc.year}")
+    return changes[place - 1], changes[place]
 
 
 @lru_cache(maxsize=4096)

@@ -124,6 +124,23 @@ def test_the_search_that_hangs_the_library_in_apia_ends_here() -> None:
     assert robfig("TZ=Pacific/Apia 0 0 * * 6").next(at("2011-12-26 00:00")) is None
 
 
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Pacific/Kiritimati", "Pacific/Niue"])
+@pytest.mark.parametrize("text", ["* * * * *", "0 2 * * *", "59 23 31 12 *", "0 0 29 2 *"])
+def test_a_search_in_a_zone_ends_with_the_last_year_of_all(zone: str, text: str) -> None:
+    """An object may say that it ran last in a year in which no clock can be told."""
+    for dialect in (Dialect.ROBFIG, Dialect.NETRESEARCH):
+        parsed = parse(f"CRON_TZ={zone} {text}", dialect)
+        for moment in (
+            datetime.min.replace(tzinfo=UTC),
+            datetime(2, 1, 1, tzinfo=UTC),
+            datetime(9998, 6, 1, tzinfo=UTC),
+        ):
+            for at in (moment, moment + timedelta(hours=13), moment.replace(month=12, day=31, hour=23, minute=59)):
+                run, before = parsed.next(at), parsed.previous(at)
+                assert run is None or (at < run and run.year <= at.year + 6)
+                assert before is None or before < at
+
+
 def test_the_search_ends_with_the_fifth_year() -> None:
     leap_day = robfig("0 0 29 2 *")
     assert leap_day.next(at("2024-02-29 00:00")) == at("2028-02-29 00:00")
