@@ -15,12 +15,13 @@ from foretop.widgets.prompt import Prompt
 from foretop_core.config.config_file import read_config
 from foretop_core.config.live_config import LiveConfig
 from foretop_core.dashboard.session_protocol import DisplayOptions
-from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.triage import Finding, Severity
+from foretop_demo.access import Rule, User
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import CONTEXT, FilledSource, troubled
-from tests.tui.pilot import MIDDLE, Screen, running
+from tests.tui.pilot import LARGE, MIDDLE, Screen, running
 
 
 def live(folder: Path, text: str) -> LiveConfig:
@@ -207,6 +208,33 @@ async def test_a_cluster_that_cannot_be_told_from_a_protected_one_wants_its_name
         assert len(at.writes) == 1
         await at.shown.press("escape")
         await at.shown.until(lambda: "PRODUCTION " in at.shown.lines[0])
+
+
+async def test_no_dialog_writes_where_the_uid_is_not_read_without_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file has the uid of the protected cluster, and whoever looks may not read that of this one."""
+    kinds = "velero.io", "oadp.openshift.io", "apps"
+    blind = User("blind", (Rule(("*",), kinds, ("*",)), Rule(("create",), ("authorization.k8s.io",), ("*",))))
+    (tmp_path / "foretop").mkdir()
+    marked = "contexts: {prod: {production: true, clusterUid: 7d1b0e52-3f5a-4e0e-8c93-0d2f5b7c9e11}}\n"
+    (tmp_path / "foretop" / "config.yaml").write_text(marked)
+    async with stand("quiet", tmp_path, monkeypatch, size=LARGE, user=blind) as at:
+        backup = next(item["metadata"]["name"] for item in at.box.storage.list(at.box.storage.kind("Backup")))
+        for tab, kind, name, keys in (
+            ("2", SCHEDULE, "mail", ("t", "s", "ctrl+d")),
+            ("7", BACKUP, backup, ("r", "ctrl+d")),
+        ):
+            await at.go(tab, at.key(kind, name))
+            for key in keys:
+                await at.shown.press(key)
+                await at.see("to confirm (as in production)", "prod: its own uid cannot be read")
+                await at.send()
+                words = "minicluster", *((name,) if key == "ctrl+d" else ())
+                assert at.shown.app.told.pop()[1] == f"Type {' '.join(words)} first"
+                await at.shown.press("escape")
+                await at.shown.until(lambda: not at.has_dialog)
+        assert at.writes == []
 
 
 async def test_a_log_of_production_is_asked_for_by_its_name_once(

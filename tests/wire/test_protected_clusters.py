@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -401,13 +402,17 @@ def taken(place: Place, way: str | Way) -> Way:
 
 
 _EACH_TIME = (
-    *("its own name", "--cluster", "--server", "localhost", "a proxy", "any name, and the uid in the file"),
+    *("its own name", "--cluster", "--server", "--server alone", "another context of the same address", "localhost"),
+    *("an IPv6 address", "a token in the path", "a proxy", "a proxy, and the uid in the file"),
+    *("any name, and the uid in the file", "the uid cannot be read"),
     *("rotated, and no right to read the uid", "rotated, and the uid is answered 500"),
     *("rotated, and the uid is never answered", "rotated, and the uid is in another namespace"),
-    *("tls-server-name", "the pod's service account", "a copied kubeconfig", "two files in KUBECONFIG"),
+    *("rotated, and the answer is cut", "rotated, and the uid is in a login page", "rotated, and read-only"),
+    *("tls-server-name", "--insecure-skip-tls-verify", "the pod's service account"),
+    *("a copied kubeconfig", "a renamed context", "two files in KUBECONFIG", "the name given to another cluster"),
     *("FORETOP_READ_ONLY=0", "a dangling link", "a misspelled key", "a protected context without a name"),
 )
-"""One of each sort; all of them run in the sweeps."""
+"""Thirty of all sorts; the others run in the sweeps."""
 
 
 @pytest.mark.parametrize("name", sampled(WAYS, *_EACH_TIME))
@@ -415,9 +420,11 @@ def test_no_way_to_a_protected_cluster_writes_without_its_name(
     name: str, place: Place, wire: Wire, capsys: pytest.CaptureFixture[str]
 ) -> None:
     way = taken(place, name)
-    for more in ((), ("--confirm-context", "dev")):
-        assert run([*PAUSE, *more, *way.arguments]) == 3, capsys.readouterr().err
-        assert ("--confirm-context" in capsys.readouterr().err) is bool(way.name)
+    # Each way with a command of its own as well, so that all of them are taken.
+    another = (*WRITES[list(WAYS).index(name) % len(WRITES)], "--yes")
+    for command, more in product((PAUSE, another), ((), ("--confirm-context", "dev"))):
+        assert run([*command, *more, *way.arguments]) == 3, capsys.readouterr().err
+        assert ("--confirm-context" in capsys.readouterr().err) is bool(way.name), command
     assert changed_by(wire) == []
     assert not held(place.box, "nightly").spec.paused
     code = run([*PAUSE, "--confirm-context", way.name, *way.arguments])
