@@ -126,7 +126,14 @@ async def test_no_sign_of_foretop_in_the_text_of_an_object_reaches_the_screen(si
     """Every sign of an object has a mark behind it, so that it is told from foretop's own."""
     forged = "".join(f"{sign}@" for sign in _OWN)
     condition = {"type": forged, "status": forged, "reason": forged, "message": forged}
-    status = {"phase": forged, "message": forged, "validationErrors": [forged], "conditions": [condition]}
+    velero = {"name": "n", "namespace": "velero", "status": {"phase": forged, "failureReason": forged}}
+    status = {
+        "phase": forged,
+        "message": forged,
+        "validationErrors": [forged],
+        "conditions": [condition],
+        "veleroBackup": velero,
+    }
     location = {"metadata": meta("main"), "spec": {"provider": forged}, "status": status}
     source = FilledSource(
         [
