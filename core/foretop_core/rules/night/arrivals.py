@@ -161,9 +161,9 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         """The moves of the queue of tenants, the oldest first: minus the seconds since then, and how many waited."""
         steps = [(-ago, 1) for ago in self.ago] + [(-ago, -1) for ago in self.started if ago >= 0]
         waiting, by_second = 0, dict[float, int]()
-        for at, step in sorted(steps):
+        for moment, step in sorted(steps):
             waiting += step
-            by_second[at] = waiting
+            by_second[moment] = waiting
         return list(by_second.items())
 
     def _kept(self, since: float, until: float) -> int:
@@ -176,12 +176,12 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         if len(moves) < _FEWEST_MOVES:
             return 0
         lasted = defaultdict[int, float](float)
-        for (at, waiting), (then, _) in pairwise((*moves, (-since, 0))):
-            lasted[waiting] += then - at
+        for (begin, waiting), (then, _) in pairwise((*moves, (-since, 0))):
+            lasted[waiting] += then - begin
         usual = max(lasted, key=lasted.__getitem__)
         # The queue had to fill first.
         filled, _ = next(move for move in moves if move[1] == usual)
-        is_kept = min(waiting for at, waiting in moves if at >= filled) > 0
+        is_kept = min(waiting for moment, waiting in moves if moment >= filled) > 0
         near = lasted[usual] + lasted[usual - 1]
         return usual if is_kept and near > _KEPT * max(-since - filled, (until - since) / 2) else 0
 
@@ -193,23 +193,23 @@ class Arrivals(msgspec.Struct, frozen=True, dict=True):
         """
         if len(self.ago) < _FEWEST:
             return DrawnArrivals()
-        arrivals, levels, at = list[Arrival](), list[QueueLevel](), 0.0
+        arrivals, levels, reached = list[Arrival](), list[QueueLevel](), 0.0
         lasts = _goes_on(self._lasted, share)
-        while at < until:
-            hour = int(at // _HOUR)
+        while reached < until:
+            hour = int(reached // _HOUR)
             place, end = 23 - hour % 24, (hour + 1) * _HOUR
-            if at < lasts:
+            if reached < lasts:
                 stretch, end = self._of_late, min(lasts, end)
             else:
                 stretch = self._by_hour[place] if place < len(self._by_hour) else self._before
             if stretch.came:
                 # How often they come is known only roughly, the less the fewer have come.
-                rate, moment = random.gammavariate(len(stretch.came), 1 / stretch.seconds), at
+                rate, moment = random.gammavariate(len(stretch.came), 1 / stretch.seconds), reached
                 while (moment := moment + random.expovariate(rate)) < min(end, until):
                     example = random.choice(stretch.came)
                     arrivals.append(Arrival(moment, self.claims[example], self.lengths[example]))
             levels.append(QueueLevel(end, stretch.kept))
-            at = end
+            reached = end
         return DrawnArrivals(tuple(arrivals), tuple(levels) if arrivals else ())
 
 
@@ -259,10 +259,10 @@ def tenant_runs(runs: Iterable[Run]) -> TenantRuns:
         (run for run in runs if isinstance(run, Backup) and run.created), key=attrgetter("created"), reverse=True
     )
     asked_for = [run for run in made if run.phase != "FailedValidation" and owner_of(run).kind is OwnerKind.NAB]
-    known = [length for run in asked_for if (length := _seconds(run)) is not None]
-    if not known:
+    lengths = [length for run in asked_for if (length := _seconds(run)) is not None]
+    if not lengths:
         return TenantRuns()
-    usual = median(known)
+    usual = median(lengths)
     return TenantRuns(
         tuple(
             TenantRun(run.created, claim(run), usual if (length := _seconds(run)) is None else length, run.started)

@@ -79,15 +79,15 @@ def if_back(snapshot: ClusterSnapshot, namespace: str, now: datetime, zone: tzin
 def if_resumed(snapshot: ClusterSnapshot, namespace: str, now: datetime, zone: tzinfo) -> Text:
     """`at 04:39 with skip: 3 runs due before 06:00, done about 05:12`; "" where no pause has a planned end to come."""
     schedules = snapshot.schedules_by_namespace.get(namespace, ())
-    ends = {one.name: end for one in schedules if one.spec.paused and (end := pause_info(one).until) and end > now}
+    ends = {item.name: end for item in schedules if item.spec.paused and (end := pause_info(item).until) and end > now}
     if not ends:
         return ""
-    resumed = [_resumed(one, ends[one.name]) if one.name in ends else one for one in schedules]
-    others = (one for one in snapshot.schedules if one.namespace != namespace)
+    resumed = [_resumed(schedule, ends[schedule.name]) if schedule.name in ends else schedule for schedule in schedules]
+    others = (schedule for schedule in snapshot.schedules if schedule.namespace != namespace)
     six = Window(_SIX, _HALF_HOUR, zone).after(now)[0]
     model = server_model(replace(snapshot, schedules=(*others, *resumed)), namespace, now, six, zone)
     drawing, until = Drawing(model), (six - now).total_seconds()
-    places = [place for place, one in enumerate(model.schedules) if one.name in ends]
+    places = [place for place, schedule in enumerate(model.schedules) if schedule.name in ends]
     courses = [play(model.state, draw) for draw in (drawing.likely(), *(drawing.next() for _ in range(_DRAWS)))]
     runs = [[run for place in places for run in course.made[place] if not run.is_lost] for course in courses]
     what = sentence("at ", estimate(min(ends.values())), " with skip: ")
@@ -113,7 +113,7 @@ def coming_back(snapshot: ClusterSnapshot, namespace: str, now: datetime, zone: 
     """If it is back now, in half an hour, or at six."""
     six = Window(_SIX, _HALF_HOUR, zone).after(now)[0]
     moments = dict.fromkeys((now, now + _HALF_HOUR, max(six, now)))
-    return tuple(_if_back(snapshot, namespace, now, at) for at in sorted(moments))
+    return tuple(_if_back(snapshot, namespace, now, moment) for moment in sorted(moments))
 
 
 def _if_back(snapshot: ClusterSnapshot, namespace: str, now: datetime, at: datetime) -> ComingBack:
@@ -141,7 +141,7 @@ def _hanging(model: ServerModel, draw: Draw, back: float) -> Course:
     free = max(0, state.slots - len(state.running))
     taken = OpenRun(len(state.conflicts))
     state = replace(state, running=[*state.running, *[taken] * free], conflicts=[*state.conflicts, 0])
-    return play(state, replace(draw, running=[*(back + left for left in draw.running), *[back] * free]))
+    return play(state, replace(draw, running=[*(back + time_left for time_left in draw.running), *[back] * free]))
 
 
 def _backlog(course: Course, back: float, *, hangs: bool) -> Iterator[PlayedRun]:
@@ -161,8 +161,8 @@ def _late(snapshot: ClusterSnapshot, model: ServerModel, likely: Course) -> Iter
             continue
         before = partial(ran_before, schedule, runs)
         late = late_from(schedule, parsed, copy.started, model.now, RECENT_ENOUGH, before)
-        there = zip((*model.running, *model.waiting), (*likely.running, *likely.waiting), strict=False)
-        own = (run for item, run in there if item.owner.kind is OwnerKind.SCHEDULE and item.owner.name == schedule.name)
+        pairs = zip((*model.running, *model.waiting), (*likely.running, *likely.waiting), strict=False)
+        own = (run for item, run in pairs if item.owner.kind is OwnerKind.SCHEDULE and item.owner.name == schedule.name)
         whole = (run for run in chain(own, likely.made[place]) if not (run.is_lost or run.is_refused or run.is_cut))
         complete = min((run.end for run in whole), default=NEVER)
         if late is not None and (late - model.now).total_seconds() < complete:

@@ -217,11 +217,11 @@ class _Server:
             self.take(open_run.claim)
             if open_run.holds_schedule and open_run.schedule >= 0:
                 self.holding[open_run.schedule] += 1
-            at_work, left = course.running[index], draw.running[index]
-            work = left
-            if open_run.held < 1.0 and left < NEVER:
-                work = min(left, max(_LEAST_WORK, open_run.held * (open_run.elapsed + left) - open_run.elapsed))
-                at_work.goes_on = left - work
+            at_work, rest = course.running[index], draw.running[index]
+            work = rest
+            if open_run.held < 1.0 and rest < NEVER:
+                work = min(rest, max(_LEAST_WORK, open_run.held * (open_run.elapsed + rest) - open_run.elapsed))
+                at_work.goes_on = rest - work
             self.push(work, _END, open_run.schedule, at_work, open_run.claim)
         for finishing, end in zip(course.finishing, draw.finishing, strict=True):
             finishing.end = end
@@ -240,19 +240,19 @@ class _Server:
             self.push(0.0 if is_at_once else max(0.0, draw.look), _LOOK)
         going = {id(run) for run in (*course.running, *course.waiting)}
         while self.events and (going or not self.only_open):
-            at, _, _, kind, schedule, run, claim = heappop(self.events)
+            moment, _, _, kind, schedule, run, claim = heappop(self.events)
             if run is not None:
                 going.discard(id(run))
-                self.end(at, schedule, run, claim)
+                self.end(moment, schedule, run, claim)
             elif kind == _SUBMIT:
-                self.submit(at, schedule)
+                self.submit(moment, schedule)
             elif kind == _LOOK:
                 self.pass_pending = False
-                self.look(at)
+                self.look(moment)
             elif kind == _ARRIVAL:
-                self.admit(at)
+                self.admit(moment)
             else:
-                self.stop(at)
+                self.stop(moment)
         return course
 
     def await_arrival(self) -> None:
@@ -331,14 +331,14 @@ class _Server:
         taken, free = 0, self.free
         for claim in self.at_work:
             taken |= bits[claim]
-        held: list[tuple[int, int]] = []
-        while self.firsts and free > 0 and len(held) < _DEEPEST_LOOK:
+        passed_over: list[tuple[int, int]] = []
+        while self.firsts and free > 0 and len(passed_over) < _DEEPEST_LOOK:
             first = heappop(self.firsts)
             key = first[1]
             waiting = self.queues[key][0]
             if state.has_queue and conflicts[waiting.claim] & taken:
                 taken |= bits[waiting.claim]
-                held.append(first)
+                passed_over.append(first)
                 continue
             self.queues[key].popleft()
             self.queued -= 1
@@ -365,7 +365,7 @@ class _Server:
                 heappush(self.firsts, (self.queues[key][0].number, key))
             else:
                 del self.queues[key]
-        for first in held:
+        for first in passed_over:
             heappush(self.firsts, first)
         if self.queued and self.free > 0 >= free:
             # A refused one has taken its slot for this look only: its end makes nobody look again.

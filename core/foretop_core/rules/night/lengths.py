@@ -80,7 +80,7 @@ class Lengths(msgspec.Struct, frozen=True, dict=True):
         """How far a run may be from all that were seen by their own spread; a single one far off does not count."""
         logs = [math.log(length) for length in self.seconds]
         middle = median(logs)
-        return _OF_NORMAL * median(abs(one - middle) for one in logs) * math.sqrt(_UNSEEN / len(logs))
+        return _OF_NORMAL * median(abs(log - middle) for log in logs) * math.sqrt(_UNSEEN / len(logs))
 
     @cached_property
     def _weights(self) -> list[float]:
@@ -88,10 +88,10 @@ class Lengths(msgspec.Struct, frozen=True, dict=True):
 
     def draw(self, random: Random, count: int) -> list[float]:
         """As many lengths of coming runs."""
-        known = self.seconds
-        if not known:
+        seconds = self.seconds
+        if not seconds:
             return [math.inf] * count
-        chosen = random.choices(known, cum_weights=self._weights, k=count)
+        chosen = random.choices(seconds, cum_weights=self._weights, k=count)
         spread, gauss, factor = self.spread, random.gauss, self.factor
         return [
             max(1.0, factor * length * math.exp(gauss(0.0, spread)) + random.uniform(-1.0, 1.0)) for length in chosen
@@ -154,21 +154,21 @@ def by_items(run: Run, elapsed: float) -> float | None:
 
 def known_lengths(runs: Iterable[Run]) -> tuple[float, ...]:
     """The lengths of the last successful runs, the newest first; a synced one is another cluster's."""
-    found: list[tuple[datetime, float]] = []
+    dated: list[tuple[datetime, float]] = []
     for run in runs:
         started, length = run.status.start_timestamp, run_length(run)
         if started is None or length is None or run.phase not in phases.USABLE or was_synced(run):
             continue
         seconds = length.total_seconds()
         if seconds <= _LONGEST:
-            found.append((started, max(1.0, seconds)))
-    return tuple(seconds for _, seconds in nlargest(REMEMBERED, found))
+            dated.append((started, max(1.0, seconds)))
+    return tuple(seconds for _, seconds in nlargest(REMEMBERED, dated))
 
 
 def usual_length(runs: Iterable[Run]) -> timedelta | None:
     """How long the runs of one owner take, from the last of them; None where they are too few to say."""
-    known = Lengths(known_lengths(runs))
-    return timedelta(seconds=known.likely) if len(known.seconds) >= FEWEST_RUNS else None
+    lengths = Lengths(known_lengths(runs))
+    return timedelta(seconds=lengths.likely) if len(lengths.seconds) >= FEWEST_RUNS else None
 
 
 def usual_sample(runs: Iterable[Run]) -> int:
@@ -210,34 +210,34 @@ class RunHistory:
 
     @cached_property
     def _by_team(self) -> Mapping[tuple[OwnerKind, str], Sequence[Run]]:
-        found: defaultdict[tuple[OwnerKind, str], list[Run]] = defaultdict(list)
+        by_team: defaultdict[tuple[OwnerKind, str], list[Run]] = defaultdict(list)
         for run in self._every:
             owner = owner_of(run)
-            found[owner.kind, owner.namespace].append(run)
-        return found
+            by_team[owner.kind, owner.namespace].append(run)
+        return by_team
 
     @cached_property
     def _by_claim(self) -> dict[Claim, list[Run]]:
-        found: defaultdict[Claim, list[Run]] = defaultdict(list)
+        by_claim: defaultdict[Claim, list[Run]] = defaultdict(list)
         for run in self._every:
             if isinstance(run, Backup):
-                found[claim(run)].append(run)
-        return found
+                by_claim[claim(run)].append(run)
+        return by_claim
 
     @cached_property
     def _of_all(self) -> dict[type[Run], tuple[float, ...]]:
-        found: defaultdict[type[Run], list[Run]] = defaultdict(list)
+        by_kind: defaultdict[type[Run], list[Run]] = defaultdict(list)
         for run in self._every:
-            found[type(run)].append(run)
-        return {kind: known_lengths(runs) for kind, runs in found.items()}
+            by_kind[type(run)].append(run)
+        return {kind: known_lengths(runs) for kind, runs in by_kind.items()}
 
     def of(self, owner: Owner, kind: type[Run], wanted: Claim | None = None) -> Lengths:
         """Its own runs tell best, for a NAB or NAR its team's, then those of the same namespaces, then all."""
         key = (owner, wanted)
-        found = self._lengths.get(key)
-        if found is None:
-            found = self._lengths[key] = self._of(owner, kind, wanted)
-        return found
+        lengths = self._lengths.get(key)
+        if lengths is None:
+            lengths = self._lengths[key] = self._of(owner, kind, wanted)
+        return lengths
 
     def _of(self, owner: Owner, kind: type[Run], wanted: Claim | None) -> Lengths:
         own = self._own(owner)
@@ -274,11 +274,11 @@ class RunHistory:
         return tenant_runs(run for run in self._every if not was_synced(run))
 
     def late(self, slots: int, second: int | None) -> LateHandovers:
-        found = self._late.get((slots, second))
-        if found is None:
+        handovers = self._late.get((slots, second))
+        if handovers is None:
             backups = [run for run in self._every if isinstance(run, Backup)]
-            found = self._late[slots, second] = late_handovers(backups, slots, second)
-        return found
+            handovers = self._late[slots, second] = late_handovers(backups, slots, second)
+        return handovers
 
 
 AT_ONCE = timedelta(seconds=2)
@@ -313,11 +313,11 @@ class LateHandovers(msgspec.Struct, frozen=True):
     def shares(self, random: Random | None) -> LateShares:
         """The shares of one course: few hand-overs leave it open how many are late, so each course draws its own."""
         short, long = (
-            (late + _SHRINKS * self.share, seen + _SHRINKS) for late, seen in zip(self.late, self.seen, strict=True)
+            (late + _SHRINKS * self.share, total + _SHRINKS) for late, total in zip(self.late, self.seen, strict=True)
         )
         if random is None:
             return LateShares(short[0] / short[1], long[0] / long[1])
-        return LateShares(*(random.betavariate(late, seen - late) for late, seen in (short, long)))
+        return LateShares(*(random.betavariate(late, total - late) for late, total in (short, long)))
 
 
 def late_handovers(runs: Sequence[Backup], slots: int, second: int | None = None) -> LateHandovers:
@@ -331,15 +331,15 @@ def late_handovers(runs: Sequence[Backup], slots: int, second: int | None = None
         key=itemgetter(0),
         reverse=True,
     )
-    known = (
-        (at, run.created, run.status.completion_timestamp)
-        for at, run in started
+    recent = (
+        (start, run.created, run.status.completion_timestamp)
+        for start, run in started
         if run.created is not None
         and not was_synced(run)
         and (run.status.completion_timestamp is not None or run.phase not in phases.ENDED)
     )
     moves: list[tuple[datetime, int, datetime]] = []
-    for begun, created, ended in islice(known, _LOOKED_AT):
+    for begun, created, ended in islice(recent, _LOOKED_AT):
         moves.append((created, _CREATED, created))
         moves.append((begun, _STARTED, created))
         if ended is not None:
@@ -347,27 +347,27 @@ def late_handovers(runs: Sequence[Backup], slots: int, second: int | None = None
     moves.sort(key=lambda move: move[:2])
     at_work = waiting = behind = 0
     free_since = last_end = last_made = datetime.min.replace(tzinfo=UTC)
-    seen, late = [0, 0], [0, 0]
-    for at, what, created in moves:
+    totals, late = [0, 0], [0, 0]
+    for moment, what, created in moves:
         if what == _CREATED:
             waiting += 1
-            last_made = at
+            last_made = moment
         elif what == _ENDED:
             at_work -= 1
-            last_end = at
+            last_end = moment
             if at_work == slots - 1:
-                free_since, behind = at, waiting
+                free_since, behind = moment, waiting
         else:
-            if at - created > AT_ONCE:
+            if moment - created > AT_ONCE:
                 # Where its namespaces were taken, the end of that backup is what it waited for.
-                is_late = at_work < slots and at - max(free_since, last_end, created) > AT_ONCE
-                is_on_pass = second is None or (at.second - second + 2) % 60 <= 4
-                if is_late and at - last_made > AT_ONCE and not is_on_pass:
-                    seen, late = [0, 0], [0, 0]
+                is_late = at_work < slots and moment - max(free_since, last_end, created) > AT_ONCE
+                is_on_pass = second is None or (moment.second - second + 2) % 60 <= 4
+                if is_late and moment - last_made > AT_ONCE and not is_on_pass:
+                    totals, late = [0, 0], [0, 0]
                 else:
                     is_long = (behind if is_late else waiting) >= LONG_QUEUE
-                    seen[is_long] += 1
+                    totals[is_long] += 1
                     late[is_long] += is_late
             at_work += 1
             waiting -= 1
-    return LateHandovers((seen[0], seen[1]), (late[0], late[1]), slots)
+    return LateHandovers((totals[0], totals[1]), (late[0], late[1]), slots)

@@ -199,11 +199,11 @@ class Foresight:
         if self._silence:
             self._slots = server_slots(snapshot, namespace, snapshot.open_backups.get(namespace, ()))
             return
-        known = history or history_of(snapshot, namespace)
-        model = server_model(snapshot, namespace, now, now + length, zone, known)
+        past = history or history_of(snapshot, namespace)
+        model = server_model(snapshot, namespace, now, now + length, zone, past)
         self._begin(
             model,
-            lambda: server_model(snapshot, namespace, now, now + OPEN_HORIZON, zone, known) if model.waiting else model,
+            lambda: server_model(snapshot, namespace, now, now + OPEN_HORIZON, zone, past) if model.waiting else model,
         )
 
     @classmethod
@@ -278,7 +278,7 @@ def foresight(snapshot: ClusterSnapshot, namespace: str, now: datetime, length: 
 def _shared(snapshot: ClusterSnapshot, namespace: str, now: datetime, length: timedelta) -> Foresight:
     """Worked out once a minute and for each change of the server."""
     schedules = snapshot.schedules_by_namespace.get(namespace, ())
-    seen = (
+    stamp = (
         int(now.timestamp() // 60),
         why_unforeseen(snapshot, namespace, now),
         schedules,
@@ -294,19 +294,19 @@ def _shared(snapshot: ClusterSnapshot, namespace: str, now: datetime, length: ti
             for run in snapshot.open_backups.get(namespace, ())
             for volume in snapshot.movements_of(run)
         ),
-        tuple((one.name, one.status.phase) for one in snapshot.storage if one.namespace == namespace),
+        tuple((item.name, item.status.phase) for item in snapshot.storage if item.namespace == namespace),
         snapshot.server(namespace),
     )
     # Rules and the calendar ask again and again.
     kept, server = snapshot.kept_nights, (namespace, length)
-    basis, found = kept.get(server, (None, None))
-    if basis == seen and isinstance(found, Foresight):
-        return found
-    found = Foresight(snapshot, namespace, now, length)
+    basis, foreseen = kept.get(server, (None, None))
+    if basis == stamp and isinstance(foreseen, Foresight):
+        return foreseen
+    foreseen = Foresight(snapshot, namespace, now, length)
     while len(kept) >= _MOST_LIKELY:
         del kept[next(iter(kept))]
-    kept[server] = seen, found
-    return found
+    kept[server] = stamp, foreseen
+    return foreseen
 
 
 _MOST_LIKELY = 16
@@ -331,21 +331,21 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
     """Puts many courses together: for each run the middle of its starts and ends, and their ranges."""
     now = model.now
     runs: list[ForeseenRun] = []
-    refused = {one.run.name for one, run in zip(model.waiting, likely.waiting, strict=True) if run.is_refused}
+    refused = {waiting.run.name for waiting, run in zip(model.waiting, likely.waiting, strict=True) if run.is_refused}
     played = [(*course.running, *course.waiting, *course.finishing) for course in draws]
-    for place, one in enumerate(model.open):
+    for place, backup in enumerate(model.open):
         ends = tuple(course[place].end for course in played)
-        runs.append(_open_run(one, known[one.run.name], now, ends, is_refused=one.run.name in refused))
+        runs.append(_open_run(backup, known[backup.run.name], now, ends, is_refused=backup.run.name in refused))
     for place, schedule in enumerate(model.schedules):
         by_due: dict[int, dict[int, PlayedRun]] = {}
         for number, course in enumerate(draws or (likely,)):
-            for at, run in enumerate(course.made[place]):
-                key = at if model.state.schedules[place].every else round(run.due)
+            for index, run in enumerate(course.made[place]):
+                key = index if model.state.schedules[place].every else round(run.due)
                 by_due.setdefault(key, {})[number] = run
         every = model.state.schedules[place].every
-        told = {at if every else round(run.due): run for at, run in enumerate(likely.made[place])}
+        likely_runs = {index if every else round(run.due): run for index, run in enumerate(likely.made[place])}
         for key, scheduled in by_due.items():
-            runs.append(_scheduled_run(model, schedule, place, scheduled, len(draws), told.get(key)))
+            runs.append(_scheduled_run(model, schedule, place, scheduled, len(draws), likely_runs.get(key)))
         if all(course.holding[place] for course in draws or (likely,)):
             planned = model.state.schedules[place].due
             runs += (_held_run(model, schedule, due) for due in planned if round(due) not in by_due)
@@ -370,8 +370,8 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
 def _held_run(model: ServerModel, schedule: Schedule, due: float) -> ForeseenRun:
     """A run that no course makes, because nobody knows when the one before it ends."""
     owner = Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name)
-    at = model.now + timedelta(seconds=due)
-    return ForeseenRun(owner, "", at, None, None, None, Fate.UNKNOWN, reason=Fate.UNKNOWN.reason)
+    due_at = model.now + timedelta(seconds=due)
+    return ForeseenRun(owner, "", due_at, None, None, None, Fate.UNKNOWN, reason=Fate.UNKNOWN.reason)
 
 
 def _held_back(model: ServerModel, courses: Sequence[Course]) -> dict[str, str]:
@@ -424,8 +424,8 @@ def _scheduled_run(
     fate = _fate(likely) if likely is not None and made else max(Fate, key=fates.count)
     submitted = range_over(now, [run.submitted for run in made])
     if fate is Fate.LATE:
-        told = likely.submitted if likely is not None else min(run.submitted for run in made)
-        reason: Text = sentence(fate.reason, " until about ", estimate(now + timedelta(seconds=told)))
+        seconds = likely.submitted if likely is not None else min(run.submitted for run in made)
+        reason: Text = sentence(fate.reason, " until about ", estimate(now + timedelta(seconds=seconds)))
     else:
         reason = fate.reason
     ends = range_over(now, [run.end for run in made])
@@ -485,11 +485,11 @@ def _spans(model: ServerModel, course: Course) -> tuple[RunSpan, ...]:
         return RunSpan(made or at(run.submitted), at(run.start), at(run.released), owner, name, due)
 
     running = zip(course.running, model.running, strict=True)
-    found = [span(run, one.owner, one.run.name, None) for run, one in running]
+    spans = [span(run, backup.owner, backup.run.name, None) for run, backup in running]
     waiting = zip(course.waiting, model.waiting, strict=True)
-    found += [span(run, one.owner, one.run.name, None, one.run.created) for run, one in waiting]
+    spans += [span(run, backup.owner, backup.run.name, None, backup.run.created) for run, backup in waiting]
     for schedule, runs in zip(model.schedules, course.made, strict=True):
         owner = Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name)
-        found += [span(run, owner, "", at(run.due)) for run in runs if not run.is_lost]
-    found += [span(run, Owner(OwnerKind.NAB), "", None) for run in course.arrived]
-    return tuple(found)
+        spans += [span(run, owner, "", at(run.due)) for run in runs if not run.is_lost]
+    spans += [span(run, Owner(OwnerKind.NAB), "", None) for run in course.arrived]
+    return tuple(spans)

@@ -49,21 +49,21 @@ def at_work_forecasts(model: ServerModel, draws: int | None = None) -> dict[str,
     """Each that is at work ends by itself: nothing has to be played."""
     now, drawing = model.now, Drawing(model)
     count = _OPEN_DRAWS if draws is None else draws
-    found: dict[str, RunForecast] = {}
-    for one in (*model.running, *model.finishing):
-        if one.is_finalizing:
-            found[one.run.name] = RunForecast(unknown="it is finishing")
+    forecasts: dict[str, RunForecast] = {}
+    for backup in (*model.running, *model.finishing):
+        if backup.is_finalizing:
+            forecasts[backup.run.name] = RunForecast(unknown="it is finishing")
             continue
         # Its slot is played as if it ended soon, since it may; of itself nothing is told that was not seen.
-        has_end = not one.has_outlived(now)
-        end = range_over(now, drawing.ends(one, count), one.left(now, None), is_exact=True) if has_end else None
-        why = one.why_a_guess(now)
+        has_end = not backup.has_outlived(now)
+        end = range_over(now, drawing.ends(backup, count), backup.left(now, None), is_exact=True) if has_end else None
+        why = backup.why_a_guess(now)
         if end is None:
-            found[one.run.name] = RunForecast(None, None, one.own_runs, unknown=one.volumes.reason or why)
+            forecasts[backup.run.name] = RunForecast(None, None, backup.own_runs, unknown=backup.volumes.reason or why)
             continue
-        has_other_basis = one.is_by_items(now) or end.likely == one.volumes.end
-        found[one.run.name] = RunForecast(None, end, 0 if has_other_basis else one.own_runs, why)
-    return found
+        has_other_basis = backup.is_by_items(now) or end.likely == backup.volumes.end
+        forecasts[backup.run.name] = RunForecast(None, end, 0 if has_other_basis else backup.own_runs, why)
+    return forecasts
 
 
 def waiting_forecasts(model: ServerModel, draws: int | None = None) -> dict[str, RunForecast]:
@@ -74,19 +74,19 @@ def waiting_forecasts(model: ServerModel, draws: int | None = None) -> dict[str,
     count = _draws_for(model) if draws is None else draws
     likely = play(model.state, drawing.likely(), only_open=True).waiting
     courses = [play(model.state, drawing.next(), only_open=True).waiting for _ in range(count)]
-    outlived = next((one for one in model.running if one.has_outlived(now)), None)
+    outlived = next((backup for backup in model.running if backup.has_outlived(now)), None)
     doubt = f"the end of {outlived.run.name} is not known: {outlived.why_a_guess(now)}" if outlived else ""
-    found: dict[str, RunForecast] = {}
-    for place, one in enumerate(model.waiting):
+    forecasts: dict[str, RunForecast] = {}
+    for place, backup in enumerate(model.waiting):
         played = [course[place] for course in courses]
-        refused, why = likely[place].is_refused, one.why_a_guess(now) or doubt
+        refused, why = likely[place].is_refused, backup.why_a_guess(now) or doubt
         start = range_over(now, [run.start for run in played], likely[place].start)
         end = None if refused else range_over(now, [run.end for run in played], likely[place].end)
         is_endless = end is None and not refused
-        found[one.run.name] = RunForecast(
-            start, end, one.own_runs, "" if is_endless else why, why if is_endless else ""
+        forecasts[backup.run.name] = RunForecast(
+            start, end, backup.own_runs, "" if is_endless else why, why if is_endless else ""
         )
-    return found
+    return forecasts
 
 
 class QueueForecasts:
@@ -112,14 +112,14 @@ class QueueForecasts:
         planned: Sequence[Backup] = (),
     ) -> dict[tuple[type[Run], str], RunForecast]:
         """By kind and name, when the open backups and restores start and end; `planned` ones as if made now."""
-        known = history or history_of(snapshot, namespace)
+        past = history or history_of(snapshot, namespace)
         backups = [*(run for run in snapshot.open_backups.get(namespace, ()) if not has_ended(run)), *planned]
-        restores = restores_model(snapshot, namespace, now, known)
-        told = {
-            Backup: at_work_forecasts(at_work_model(snapshot, namespace, now, known)),
+        restores = restores_model(snapshot, namespace, now, past)
+        at_work = {
+            Backup: at_work_forecasts(at_work_model(snapshot, namespace, now, past)),
             Restore: at_work_forecasts(restores),
         }
-        moved = {(run.name, run.phase) for run in (*backups, *(one.run for one in restores.open))}
+        moved = {(run.name, run.phase) for run in (*backups, *(restore.run for restore in restores.open))}
         state = (moved, snapshot.server(namespace))
         is_old = self._seen is None or self._seen[0] != state or abs(now - self._seen[1]) >= self._lasts
         if is_old and not self._is_playing:
@@ -127,14 +127,14 @@ class QueueForecasts:
             models: dict[type[Run], ServerModel] = {Restore: restores}
             if any(run.phase in phases.WAITING for run in backups):
                 models[Backup] = server_model(
-                    snapshot, namespace, now, now + OPEN_HORIZON, history=known, planned_backups=planned
+                    snapshot, namespace, now, now + OPEN_HORIZON, history=past, planned_backups=planned
                 )
             self._begin(models)
         every: dict[tuple[type[Run], str], RunForecast] = {}
         kinds: tuple[type[Run], ...] = (Backup, Restore)
         for kind in kinds:
-            for name, found in (self._waiting.get(kind, {}) | told[kind]).items():
-                every[kind, name] = found
+            for name, forecast in (self._waiting.get(kind, {}) | at_work[kind]).items():
+                every[kind, name] = forecast
         return every
 
     def _begin(self, models: dict[type[Run], ServerModel]) -> None:
@@ -146,9 +146,9 @@ class QueueForecasts:
             self._waiting = {kind: waiting_forecasts(model) for kind, model in models.items()}
             return
         for kind, model in models.items():
-            held = self._waiting.get(kind, {})
-            if any(one.run.name not in held for one in model.waiting):
-                self._waiting[kind] = waiting_forecasts(model, 0) | held
+            forecasts = self._waiting.get(kind, {})
+            if any(backup.run.name not in forecasts for backup in model.waiting):
+                self._waiting[kind] = waiting_forecasts(model, 0) | forecasts
         self._is_playing = True
         self._beside(lambda: self._play(models))
 

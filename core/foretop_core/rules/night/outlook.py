@@ -266,8 +266,8 @@ def outlook(night: Night, zone: tzinfo = UTC) -> Outlook:
 
 def most_waiting(night: Night, begins: datetime, ends: datetime) -> int:
     """How many wait at one time in a stretch, from now on."""
-    there = [(max(first, begins), min(last, ends), is_to_come) for first, last, is_to_come in _waiting(night)]
-    peak = _peak(there)
+    stretches = [(max(first, begins), min(last, ends), is_to_come) for first, last, is_to_come in _waiting(night)]
+    peak = _peak(stretches)
     return 0 if peak is None else peak.count
 
 
@@ -285,11 +285,11 @@ def by_six(night: Night, schedules: Sequence[ScheduleOutlook], zone: tzinfo) -> 
     Of all runs where it has no others before six. One without a known end counts, whosever it is: its slot is taken.
     """
     six = Window(_SIX, _HALF_HOUR, zone)
-    found = window_outlook(_with_own_runs(night, schedules), six)
-    if found.last_before is None:
-        found = window_outlook(night, six)
-    missing = _missing(night, found.begins, _often(night, schedules))
-    return msgspec.structs.replace(found, skipped=_skipped(night, schedules, found.begins), missing=missing)
+    answer = window_outlook(_with_own_runs(night, schedules), six)
+    if answer.last_before is None:
+        answer = window_outlook(night, six)
+    missing = _missing(night, answer.begins, _often(night, schedules))
+    return msgspec.structs.replace(answer, skipped=_skipped(night, schedules, answer.begins), missing=missing)
 
 
 def _missing(night: Night, until: datetime, often: set[str]) -> tuple[str, ...]:
@@ -560,12 +560,12 @@ def _moves(spans: Iterable[_Stretch]) -> list[tuple[datetime, int]]:
 
 
 def _levels(spans: Iterable[_Stretch], now: datetime) -> tuple[Level, ...]:
-    found, count = {now: 0}, 0
+    counts, count = {now: 0}, 0
     for moment, step in _moves(spans):
         count += step
-        found[max(moment, now)] = count
+        counts[max(moment, now)] = count
     levels: list[Level] = []
-    for moment, number in found.items():
+    for moment, number in counts.items():
         if not levels or levels[-1].count != number:
             levels.append(Level(moment, number))
     return tuple(levels)
@@ -577,20 +577,20 @@ def _peak(spans: Sequence[_Stretch], busy: Peak | None = None) -> Peak | None:
     A slot that is handed over within a minute does not end it.
     """
     count = most = 0
-    found: list[tuple[datetime, datetime]] = []
+    peaks: list[tuple[datetime, datetime]] = []
     begins: datetime | None = None
     for moment, step in _moves(spans):
         if count == most and begins is not None and step < 0:
-            found.append((begins, moment))
+            peaks.append((begins, moment))
             begins = None
         count += step
         if count > most:
-            most, begins, found = count, moment, []
+            most, begins, peaks = count, moment, []
         elif count == most:
-            begins = found.pop()[0] if moment - found[-1][1] <= _MINUTE else moment
-    if not found:
+            begins = peaks.pop()[0] if moment - peaks[-1][1] <= _MINUTE else moment
+    if not peaks:
         return None
-    begins, ends = max(found, key=lambda one: _shared(one, busy))
+    begins, ends = max(peaks, key=lambda one: _shared(one, busy))
     to_come = [(first, last) for first, last, is_to_come in spans if is_to_come and first < ends and begins < last]
     return Peak(most, begins, ends, sum(first <= begins for first, _ in to_come), bool(to_come))
 

@@ -23,20 +23,20 @@ def range_over(
 
     Where the likely course lies in the middle of all, or is exact, it is what is told: draws do not change it.
     """
-    known = sorted(seconds)
-    if not known:
-        known = [NEVER if likely is None else likely]
-    if known[len(known) // 2] == NEVER or (is_exact and likely == NEVER):
+    ordered = sorted(seconds)
+    if not ordered:
+        ordered = [NEVER if likely is None else likely]
+    if ordered[len(ordered) // 2] == NEVER or (is_exact and likely == NEVER):
         return None
 
     def found(share: float) -> float:
-        return known[min(len(known) - 1, int(share * len(known)))]
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
     def at(moment: float) -> datetime:
         return now + timedelta(seconds=min(moment, _FURTHEST))
 
-    if len(known) == 1 and (likely is None or likely == known[0]):
-        only = at(known[0])
+    if len(ordered) == 1 and (likely is None or likely == ordered[0]):
+        only = at(ordered[0])
         return Range(only, (only, only), (only, only), only)
     middle = found(0.5)
     if likely is not None and (is_exact or found(_MIDDLE[0]) <= likely <= found(_MIDDLE[1])):

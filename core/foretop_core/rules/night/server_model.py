@@ -105,13 +105,13 @@ class OpenBackup(msgspec.Struct, frozen=True):
         if self.volumes.end is None:
             return [self.lengths.left(elapsed, random, items) for _ in range(count)]
         moved = max(1.0, (self.volumes.end - now).total_seconds())
-        found: list[float] = []
+        lefts: list[float] = []
         for _ in range(count):
-            left = self.lengths.left(elapsed, random, items)
+            by_length = self.lengths.left(elapsed, random, items)
             by_volumes = moved if random is None else moved * math.exp(random.gauss(0.0, _VOLUMES_SPREAD))
             # It does not end before its volumes are moved; where nothing else tells, they do.
-            found.append(max(left, by_volumes) if tells else by_volumes)
-        return found
+            lefts.append(max(by_length, by_volumes) if tells else by_volumes)
+        return lefts
 
     def _left_after_turn(self, now: datetime, random: Random | None) -> float:
         """As the earlier runs that went on beyond the turn of its waiting volume; endless where none tells."""
@@ -188,7 +188,7 @@ class Drawing:
     @cached_property
     def _open(self) -> dict[str, Random]:
         """Made with the first course: the ends of those at work need none."""
-        return {one.run.name: self._stream(f"backup {one.run.name}") for one in self.model.open}
+        return {backup.run.name: self._stream(f"backup {backup.run.name}") for backup in self.model.open}
 
     def _stream(self, name: str) -> Random:
         return Random(crc32(name.encode(errors="replace")) ^ self.seed)
@@ -202,10 +202,10 @@ class Drawing:
         """The likely value of everything."""
         model, now = self.model, self.model.now
         return Draw(
-            lengths=[[known.likely] for known in model.lengths],
-            running=[one.left(now, None) for one in model.running],
-            waiting=[one.lengths.likely for one in model.waiting],
-            finishing=[one.left(now, None) for one in model.finishing],
+            lengths=[[lengths.likely] for lengths in model.lengths],
+            running=[backup.left(now, None) for backup in model.running],
+            waiting=[backup.lengths.likely for backup in model.waiting],
+            finishing=[backup.left(now, None) for backup in model.finishing],
             look=_UNKNOWN_LOOK if model.look is None else model.look,
             late=model.late.shares(None),
             tenants=model.arrivals.draw(self._stream("likely arrivals"), model.state.until, MIDDLE),
@@ -218,12 +218,12 @@ class Drawing:
         random = Random(self.seed * 1_000_003 + self.drawn)
         return Draw(
             lengths=[
-                known.draw(stream, 32 if schedule.every else max(1, min(schedule.most, len(schedule.due))))
-                for known, schedule, stream in zip(model.lengths, model.state.schedules, self._schedules, strict=True)
+                lengths.draw(stream, 32 if schedule.every else max(1, min(schedule.most, len(schedule.due))))
+                for lengths, schedule, stream in zip(model.lengths, model.state.schedules, self._schedules, strict=True)
             ],
-            running=[one.left(now, streams[one.run.name]) for one in model.running],
-            waiting=[one.lengths.draw(streams[one.run.name], 1)[0] for one in model.waiting],
-            finishing=[one.left(now, streams[one.run.name]) for one in model.finishing],
+            running=[backup.left(now, streams[backup.run.name]) for backup in model.running],
+            waiting=[backup.lengths.draw(streams[backup.run.name], 1)[0] for backup in model.waiting],
+            finishing=[backup.left(now, streams[backup.run.name]) for backup in model.finishing],
             look=random.uniform(0.0, 60.0) if model.look is None else model.look,
             late=model.late.shares(random),
             random=random,
@@ -245,9 +245,9 @@ def server_model(
 
     `planned_backups` count as if they were made now.
     """
-    known = history or history_of(snapshot, namespace)
-    there = (run for run in snapshot.open_backups.get(namespace, ()) if not has_ended(run))
-    open_runs = sorted((*there, *planned_backups), key=order)
+    past = history or history_of(snapshot, namespace)
+    unended = (run for run in snapshot.open_backups.get(namespace, ()) if not has_ended(run))
+    open_runs = sorted((*unended, *planned_backups), key=order)
     running = [run for run in open_runs if run.phase in phases.HOLDS_SLOT]
     waiting = [run for run in open_runs if run.phase in phases.WAITING]
     finishing = [run for run in open_runs if run.phase not in phases.HOLDS_SLOT and run.phase not in phases.WAITING]
@@ -269,10 +269,10 @@ def server_model(
     played.sort(key=lambda schedule: (_runs_a_day(snapshot, schedule), schedule.name))
     for place, schedule in enumerate(played):
         most = min(MOST_RUNS, max(1, room // (len(played) - place)))
-        found = _planned(snapshot, schedule, claims, now, until, zone, most)
-        if found is not None:
-            planned.append((schedule, found))
-            room -= _coming(found, length)
+        plan = _planned(snapshot, schedule, claims, now, until, zone, most)
+        if plan is not None:
+            planned.append((schedule, plan))
+            room -= _coming(plan, length)
     planned.sort(key=lambda one: one[0].name)
     index = {schedule.name: place for place, (schedule, _) in enumerate(planned)}
     shares = _held_shares(snapshot, namespace, {*index, *(run.schedule_name for run in open_runs)})
@@ -285,11 +285,11 @@ def server_model(
         held = shares.get(run.schedule_name, 1.0)
         return OpenRun(claims.of(claim(run)), place, refused, holds, held, _elapsed(run, now))
 
-    arrivals = arrivals_before(known.tenants, now, claims.of)
+    arrivals = arrivals_before(past.tenants, now, claims.of)
     state = CourseStart(
         slots=slots,
         has_queue=has_queue,
-        schedules=[msgspec.structs.replace(plan, held=shares.get(one.name, 1.0)) for one, plan in planned],
+        schedules=[msgspec.structs.replace(plan, held=shares.get(schedule.name, 1.0)) for schedule, plan in planned],
         running=[opened(run) for run in running],
         waiting=[opened(run) for run in waiting],
         finishing=[opened(run) for run in finishing],
@@ -300,21 +300,21 @@ def server_model(
     )
     beat = snapshot.heartbeat(namespace)
     look = beat.coming_look(now)
-    prospects = {run.name: open_backup(snapshot, run, now, known) for run in open_runs}
+    prospects = {run.name: open_backup(snapshot, run, now, past) for run in open_runs}
     return ServerModel(
         namespace=namespace,
         now=now,
         state=state,
         schedules=tuple(schedule for schedule, _ in planned),
-        lengths=tuple(schedule_lengths(known, schedule) for schedule, _ in planned),
+        lengths=tuple(schedule_lengths(past, schedule) for schedule, _ in planned),
         running=tuple(prospects[run.name] for run in running),
         waiting=tuple(prospects[run.name] for run in waiting),
         finishing=tuple(prospects[run.name] for run in finishing),
         look=None if look is None else (look - now).total_seconds(),
-        late=known.late(slots, beat.second),
+        late=past.late(slots, beat.second),
         left_out=left_out,
         resumed=min(ends, default=None),
-        skipped={one.name: runs for one in played if (runs := _skipped(snapshot, one, now)) is not None},
+        skipped={schedule.name: runs for schedule in played if (runs := _skipped(snapshot, schedule, now)) is not None},
         bounded=tuple(schedule.name for schedule, plan in planned if _coming(plan, length) >= plan.most),
         arrivals=arrivals,
     )
@@ -341,25 +341,25 @@ def restores_model(
     snapshot: ClusterSnapshot, namespace: str, now: datetime, history: RunHistory | None = None
 ) -> ServerModel:
     """The restores of a server: they run one at a time, in the order in which they were made."""
-    known = history or history_of(snapshot, namespace)
+    past = history or history_of(snapshot, namespace)
     open_runs = sorted((run for run in snapshot.open_restores.get(namespace, ()) if not has_ended(run)), key=order)
-    return _one_by_one(namespace, now, [open_backup(snapshot, run, now, known) for run in open_runs])
+    return _one_by_one(namespace, now, [open_backup(snapshot, run, now, past) for run in open_runs])
 
 
 def at_work_model(
     snapshot: ClusterSnapshot, namespace: str, now: datetime, history: RunHistory | None = None
 ) -> ServerModel:
     """The backups that a server works on: their ends depend on nothing else, and are asked for at every frame."""
-    known = history or history_of(snapshot, namespace)
-    there = (run for run in snapshot.open_backups.get(namespace, ()) if run.phase not in phases.WAITING)
-    open_runs = sorted((run for run in there if not has_ended(run)), key=order)
-    return _one_by_one(namespace, now, [open_backup(snapshot, run, now, known) for run in open_runs])
+    past = history or history_of(snapshot, namespace)
+    begun = (run for run in snapshot.open_backups.get(namespace, ()) if run.phase not in phases.WAITING)
+    open_runs = sorted((run for run in begun if not has_ended(run)), key=order)
+    return _one_by_one(namespace, now, [open_backup(snapshot, run, now, past) for run in open_runs])
 
 
 def _one_by_one(namespace: str, now: datetime, prospects: Sequence[OpenBackup]) -> ServerModel:
-    running = tuple(one for one in prospects if one.run.phase in phases.HOLDS_SLOT)
-    waiting = tuple(one for one in prospects if one.run.phase in phases.WAITING)
-    finishing = tuple(one for one in prospects if one not in running and one not in waiting)
+    running = tuple(prospect for prospect in prospects if prospect.run.phase in phases.HOLDS_SLOT)
+    waiting = tuple(prospect for prospect in prospects if prospect.run.phase in phases.WAITING)
+    finishing = tuple(prospect for prospect in prospects if prospect not in running and prospect not in waiting)
 
     def opened(found: Sequence[OpenBackup]) -> list[OpenRun]:
         return [OpenRun(0) for _ in found]
@@ -370,11 +370,11 @@ def _one_by_one(namespace: str, now: datetime, prospects: Sequence[OpenBackup]) 
 
 def open_backup(snapshot: ClusterSnapshot, run: Run, now: datetime, history: RunHistory) -> OpenBackup:
     owner = owner_of(run)
-    wanted = claim(run) if isinstance(run, Backup) else None
+    claimed = claim(run) if isinstance(run, Backup) else None
     moved = (
         NOTHING_MOVES if run.phase in phases.WAITING else volumes_end(snapshot.movements_of(run), snapshot.on_node, now)
     )
-    return OpenBackup(run, owner, history.of(owner, type(run), wanted), moved)
+    return OpenBackup(run, owner, history.of(owner, type(run), claimed), moved)
 
 
 def schedule_lengths(history: RunHistory, schedule: Schedule) -> Lengths:
@@ -398,9 +398,9 @@ def server_slots(snapshot: ClusterSnapshot, namespace: str, open_runs: Sequence[
     """How many a server works on at once: one without a queue, as many as it ever did where its flag is not known."""
     if not server_has_queue(snapshot, namespace, open_runs):
         return 1
-    known = snapshot.server(namespace).concurrency
-    if known is not None:
-        return max(1, known)
+    concurrency = snapshot.server(namespace).concurrency
+    if concurrency is not None:
+        return max(1, concurrency)
     return max(1, sum(run.phase in phases.HOLDS_SLOT for run in open_runs), _most_at_once(snapshot, namespace))
 
 
@@ -443,23 +443,23 @@ class _Claims:
 
     def conflicts(self) -> list[int]:
         """For each claim the set of those that share a namespace with it, as bits: itself, unless it takes none."""
-        found = [0] * min(len(self._index), _MOST_CLAIMS)
+        masks = [0] * min(len(self._index), _MOST_CLAIMS)
         by_name: dict[str, int] = {}
-        for one, place in self._index.items():
-            found[place] |= 1 << place if shared_namespaces(one, one) else 0
-            for name in one.names:
+        for claimed, place in self._index.items():
+            masks[place] |= 1 << place if shared_namespaces(claimed, claimed) else 0
+            for name in claimed.names:
                 by_name[name] = by_name.get(name, 0) | 1 << place
         patterns = PatternClaims()
-        for one in self._index:
-            patterns.add(one)
-        for one, place in self._index.items():
-            for name in one.names:
-                found[place] |= by_name[name]
-            for other, _ in patterns.meeting(one):
-                if other is not one:
-                    found[place] |= 1 << self._index[other]
-                    found[self._index[other]] |= 1 << place
-        return found
+        for claimed in self._index:
+            patterns.add(claimed)
+        for claimed, place in self._index.items():
+            for name in claimed.names:
+                masks[place] |= by_name[name]
+            for other, _ in patterns.meeting(claimed):
+                if other is not claimed:
+                    masks[place] |= 1 << self._index[other]
+                    masks[self._index[other]] |= 1 << place
+        return masks
 
 
 def _has_just_come(run: Backup, now: datetime) -> bool:
@@ -487,8 +487,8 @@ def _held_shares(snapshot: ClusterSnapshot, namespace: str, names: set[str]) -> 
     """By schedule, the share of a run's length for which it holds its slot, where it moves volumes after that."""
     if not snapshot.movements:
         return {}
-    there = (one for one in snapshot.schedules_by_namespace.get(namespace, ()) if one.name in names)
-    return {one.name: share for one in there if (share := _held_share(snapshot, one)) < 1.0}
+    named = (schedule for schedule in snapshot.schedules_by_namespace.get(namespace, ()) if schedule.name in names)
+    return {schedule.name: share for schedule in named if (share := _held_share(snapshot, schedule)) < 1.0}
 
 
 def _held_share(snapshot: ClusterSnapshot, schedule: Schedule) -> float:
@@ -496,14 +496,14 @@ def _held_share(snapshot: ClusterSnapshot, schedule: Schedule) -> float:
 
     Of older runs the volumes may be gone.
     """
-    found: list[float] = []
+    shares: list[float] = []
     for run in islice((run for run in snapshot.runs(schedule) if run.status.completion_timestamp), _TELL_HELD):
         start, end, made = run.started, run.status.completion_timestamp, volumes_made(snapshot, run)
         if start is not None and end is not None and made is not None and start < end:
-            found.append(min(1.0, max(0.0, (made - start) / (end - start))))
-        elif not found:
+            shares.append(min(1.0, max(0.0, (made - start) / (end - start))))
+        elif not shares:
             return 1.0
-    return median(found) if found else 1.0
+    return median(shares) if shares else 1.0
 
 
 def _left_out(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
@@ -521,7 +521,7 @@ def _skipped(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> Sk
         return None
     made = [submitted(run) for run in snapshot.runs(schedule)]
     runs = skipped_runs(schedule, dialect, made, now - PAST)
-    return SkippedRuns(runs, any(at > skipped for at in made)) if runs else None
+    return SkippedRuns(runs, any(moment > skipped for moment in made)) if runs else None
 
 
 def _planned(
@@ -540,18 +540,18 @@ def _planned(
     assert isinstance(parsed, CronSchedule)
     if schedule.spec.skip_immediately:
         base = max(base, now)
-    wanted = claims.of(claim(Backup(spec=schedule.spec.template)))
+    claimed = claims.of(claim(Backup(spec=schedule.spec.template)))
     refused = bool(schedule_refusal(snapshot, schedule))
     if parsed.every is not None:
         first = (base + parsed.every - now).total_seconds()
         return PlannedSchedule(
-            wanted, every=max(1.0, parsed.every.total_seconds()), first=first, is_refused=refused, most=most
+            claimed, every=max(1.0, parsed.every.total_seconds()), first=first, is_refused=refused, most=most
         )
     if parsed.never_fires:
         first = min(0.0, (base - now).total_seconds()) + 1.0
-        return PlannedSchedule(wanted, every=1.0, first=first, is_refused=refused, most=most)
+        return PlannedSchedule(claimed, every=1.0, first=first, is_refused=refused, most=most)
     due = tuple((run - now).total_seconds() for run in _due(parsed, base, now, until, zone, most))
-    return PlannedSchedule(wanted, due, is_refused=refused, most=most) if due else None
+    return PlannedSchedule(claimed, due, is_refused=refused, most=most) if due else None
 
 
 def _coming(plan: PlannedSchedule, length: float) -> int:

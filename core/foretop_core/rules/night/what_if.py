@@ -75,12 +75,12 @@ def read_pair(text: str) -> tuple[str, str]:
 
 def read_number(text: str) -> float:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        number = math.nan
+    if not math.isfinite(number):
         raise BadInput(f"{text!r} is not a number", "", "such as 2 or 1.5")
-    return found
+    return number
 
 
 class Longer(msgspec.Struct, frozen=True):
@@ -101,11 +101,11 @@ Change: TypeAlias = Move | Pause | Unpause | Slots | Add | Longer | Stopped
 
 def read_changes(text: str) -> list[Change]:
     """The changes of schedules in `crm=30 3 * * *; mail=paused; etcd=unpaused`."""
-    found: list[Change] = []
+    parsed: list[Change] = []
     for part in filter(str.strip, text.split(";")):
         name, value = read_pair(part)
-        found.append(Pause(name) if value == "paused" else Unpause(name) if value == "unpaused" else Move(name, value))
-    return found
+        parsed.append(Pause(name) if value == "paused" else Unpause(name) if value == "unpaused" else Move(name, value))
+    return parsed
 
 
 class NightComparison(msgspec.Struct, frozen=True):
@@ -211,23 +211,23 @@ def _reread(item: Schedule) -> Schedule:
 
 
 def _known(schedules: dict[str, Schedule], name: str, namespace: str) -> Schedule:
-    found = schedules.get(name)
-    if found is None:
+    schedule = schedules.get(name)
+    if schedule is None:
         raise BadInput(f"There is no schedule {name} in {namespace}", "", "`foretop get schedules` lists them")
-    return found
+    return schedule
 
 
 def _check(snapshot: ClusterSnapshot, schedule: Schedule) -> None:
     """Refuses an expression that every release which the server may have refuses."""
     read = [expression(schedule.spec.schedule, reading.dialect) for reading in snapshot.readings(schedule)]
-    refused = [one for one in read if isinstance(one, CronError)]
+    refused = [parsed for parsed in read if isinstance(parsed, CronError)]
     if len(refused) == len(read):
         raise refused[-1]
 
 
 def _model_changes(model: ServerModel, changes: Iterable[Change]) -> ServerModel:
     """The changes that no object says: lengths, and a server that stands still."""
-    lengths = {schedule.name: known for schedule, known in zip(model.schedules, model.lengths, strict=True)}
+    lengths = {schedule.name: length for schedule, length in zip(model.schedules, model.lengths, strict=True)}
     state = model.state
     for change in changes:
         if isinstance(change, Longer) and change.name in lengths:
@@ -238,7 +238,7 @@ def _model_changes(model: ServerModel, changes: Iterable[Change]) -> ServerModel
             begins, ends = change.window.after(model.now)
             if begins >= model.now + timedelta(seconds=state.until):
                 raise BadInput("That changes nothing", "the window lies beyond the time that is foreseen", "")
-            seconds = [max(0.0, (at - model.now).total_seconds()) for at in (begins, ends)]
+            seconds = [max(0.0, (moment - model.now).total_seconds()) for moment in (begins, ends)]
             state = replace(state, stopped=(seconds[0], seconds[1]))
     return replace(model, state=state, lengths=tuple(lengths[schedule.name] for schedule in model.schedules))
 
@@ -261,8 +261,8 @@ def _differences(before: Outlook, after: Outlook) -> Iterable[Text]:
     longer = [more for name in was.keys() & now.keys() if (more := _longer_wait(was[name], now[name]))]
     if len(longer) > _MANY:
         less = sum(more < timedelta() for more in longer)
-        told = [f"{number} wait {how}" for number, how in ((less, "less"), (len(longer) - less, "longer")) if number]
-        yield f"Of {humanize.count(len(now), 'schedule')} {', '.join(told)}."
+        parts = [f"{number} wait {how}" for number, how in ((less, "less"), (len(longer) - less, "longer")) if number]
+        yield f"Of {humanize.count(len(now), 'schedule')} {', '.join(parts)}."
     for name in sorted(was.keys() | now.keys()):
         yield from _of_schedule(name, was.get(name), now.get(name), follows=name in made_at_once)
     endless = tuple(dict.fromkeys((*before.night.without_end, *after.night.without_end)))
@@ -298,16 +298,16 @@ def _of_schedule(
     elif lost[0] != lost[1]:
         yield f"{name}: {humanize.count(lost[1], 'run')} lost instead of {lost[0]}."
     for fate in (Fate.LATE, Fate.UNKNOWN):
-        if (there := was.count(fate)) != (then_there := now.count(fate)):
-            yield f"{name}: {humanize.count(then_there, 'run')} {fate.words} instead of {there}."
+        if (was_there := was.count(fate)) != (then_there := now.count(fate)):
+            yield f"{name}: {humanize.count(then_there, 'run')} {fate.words} instead of {was_there}."
     first, then = was.next, now.next
     if first is None or then is None:
         return
     if more := _longer_wait(was, now):
         how = "longer" if more > timedelta() else "less"
         begins = then.start
-        told = _rounded(more, begins.likely, begins.by) if begins is not None else humanize.duration(abs(more))
-        yield f"{name}: waits {told} {how}."
+        wait = _rounded(more, begins.likely, begins.by) if begins is not None else humanize.duration(abs(more))
+        yield f"{name}: waits {wait} {how}."
     if first.end is not None and then.end is not None and abs(then.end.likely - first.end.likely) >= _NOTICED:
         moved = then.end.likely - first.end.likely
         how = "sooner" if moved < timedelta() else "later"
@@ -327,7 +327,8 @@ def _rounded(moved: timedelta, likely: datetime, by: datetime | None) -> str:
 def _longer_wait(was: ScheduleOutlook, now: ScheduleOutlook) -> timedelta | None:
     """How much longer its next run waits; None where that is not known or not noticed."""
     waited, waits = (
-        None if one.next is None or one.next.fate is Fate.REFUSED else wait_of(one.next) for one in (was, now)
+        None if schedule.next is None or schedule.next.fate is Fate.REFUSED else wait_of(schedule.next)
+        for schedule in (was, now)
     )
     if waited is None or waits is None or abs(waits - waited) < _NOTICED:
         return None

@@ -53,7 +53,7 @@ def read_window(text: str, zone: tzinfo = UTC) -> Window:
     match = _WINDOW.fullmatch(text.strip())
     if match is None:
         raise BadInput(f"{text!r} is not a valid window", "", "use two times of day, such as 06:00-07:30")
-    first, second = (timedelta(hours=int(match[at]), minutes=int(match[at + 1])) for at in (1, 3))
+    first, second = (timedelta(hours=int(match[group]), minutes=int(match[group + 1])) for group in (1, 3))
     if first == second:
         raise BadInput(f"{text!r} is not a valid window", "it has no length", "use two different times of day")
     return Window(first, (second - first) % _DAY, zone)
