@@ -10,12 +10,14 @@ from typing import Any
 
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rules.night.coming_back import with_backlog
-from foretop_core.rules.night.night import FEWEST_DRAWS, Foresight, foresight
+from foretop_core.rules.night.night import FEWEST_DRAWS, Foresight, Night, foresight
 from foretop_core.rules.night.past_runs import PAST, PastRun, past_runs
+from foretop_core.rules.phases import FINISHING, HOLDS_SLOT, WAITING
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.timeline.night_lanes import Server, ServerNight
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
+_UNFINISHED = WAITING | HOLDS_SLOT | FINISHING
 _DAY, _WEEK = timedelta(days=1), timedelta(days=7)
 _SHARE = 10
 """A night that is foreseen again and again gets one part in so many of the time."""
@@ -79,7 +81,7 @@ class NightPlayer:
 
         Where backups are open it is another minute: their ends move with the clock, as those of the queue do.
         """
-        is_open = server[1] in self._state.store.snapshot(server[0]).open_backups
+        is_open = self._state.store.snapshot(server[0]).lookups.unfinished_backups(server[1], _UNFINISHED) > 0
         step = 60 if is_open else self._cell() * 60
         return int(self._state.now(server[0]).timestamp() // step), self._timeline.changes[server]
 
@@ -108,32 +110,44 @@ class NightPlayer:
         """
         state, timeline, (context, namespace) = self._state, self._timeline, server
         now, plan = state.now(context), timeline.plans[server]
+        is_shown_at_once = length == _WEEK or self._is_awaited(server)
 
-        def begin(snapshot: ClusterSnapshot) -> tuple[Foresight, tuple[PastRun, ...], float]:
+        def shown(night: Night, past: tuple[PastRun, ...]) -> ServerNight:
+            return ServerNight(context, night, past, plan).laid_out()
+
+        def begin(snapshot: ClusterSnapshot) -> tuple[Foresight, tuple[PastRun, ...], ServerNight | None, float]:
             began = time.thread_time()
             coming = foresight(snapshot, namespace, now, length)
-            coming.likely()
-            return coming, past_runs(snapshot, namespace, now - PAST), time.thread_time() - began
+            likely, past = coming.likely(), past_runs(snapshot, namespace, now - PAST)
+            first = shown(likely, past) if is_shown_at_once else None
+            return coming, past, first, time.thread_time() - began
 
         def go_on(_: ClusterSnapshot) -> float:
             began = time.thread_time()
             coming.play(1)
             return time.thread_time() - began
 
-        coming, past, used = await state.read(context, begin)
-        if length == _WEEK:
-            timeline.take_week(ServerNight(context, coming.likely(), past, plan))
+        coming, past, first, used = await state.read(context, begin)
+        if first is not None and length == _WEEK:
+            timeline.take_week(first)
             self._draw()
             return used
-        shown = timeline.nights.get(server)
-        if shown is None or timeline.is_outdated(shown) or now - shown.night.now > _LASTS:
-            self._take(ServerNight(context, coming.likely(), past, plan))
+        if first is not None or self._is_awaited(server):
+            self._take(first or ServerNight(context, coming.likely(), past, plan))
         while not coming.likely().unknown and coming.draws < FEWEST_DRAWS and used < _MOST_CPU:
             used += await state.read(context, go_on)
             await asyncio.sleep(_REST)
-        ahead = await state.read_beside(context, lambda seen: with_backlog(coming.night(), seen, state.zone))
-        self._take(ServerNight(context, ahead, past, plan))
+        self._take(
+            await state.read_beside(context, lambda seen: shown(with_backlog(coming.night(), seen, state.zone), past))
+        )
         return used
+
+    def _is_awaited(self, server: Server) -> bool:
+        """True if there is no night of a server that still holds."""
+        seen = self._timeline.nights.get(server)
+        if seen is None or self._timeline.is_outdated(seen):
+            return True
+        return self._state.now(server[0]) - seen.night.now > _LASTS
 
     def _take(self, night: ServerNight) -> None:
         self._timeline.take(night)

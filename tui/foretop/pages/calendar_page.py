@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -22,9 +22,10 @@ from foretop.widgets.styles import BOLD, DIM
 from foretop.widgets.timeline import Timeline
 from foretop_core.dashboard.night_player import NightPlayer
 from foretop_core.dashboard.session_protocol import DisplayOptions
+from foretop_core.dashboard.slow_pieces import SlowPieces
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput
-from foretop_core.models import Schedule
+from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.collisions import Meeting, drifting, meetings
@@ -44,7 +45,7 @@ from foretop_core.tables.timeline.lanes import (
     warmer,
 )
 from foretop_core.tables.timeline.night_chart import CellLoad, LaneSign, SizeClass, Zoom, size_class
-from foretop_core.tables.timeline.night_lanes import Server
+from foretop_core.tables.timeline.night_lanes import Server, ServerNight
 from foretop_core.tables.timeline.night_words import (
     LaneWords,
     Phrase,
@@ -58,6 +59,8 @@ from foretop_core.tables.timeline.timeline_model import TimelineModel
 
 if TYPE_CHECKING:
     from foretop.dialogs.what_if_screen import PlannedChange
+
+T = TypeVar("T")
 
 # Deferred imports: what-if is loaded when somebody asks for it.
 
@@ -95,8 +98,7 @@ class CalendarPage(FilterablePage):
         self.timeline: TimelineModel | None = None
         self.player: NightPlayer | None = None
         self._problem = ""
-        self._words_of: tuple[object, ...] = ()
-        self._words: tuple[WordLine, ...] = ()
+        self.pieces: SlowPieces | None = None
 
     def compose(self) -> ComposeResult:
         ascii = self.display_options.ascii
@@ -122,11 +124,15 @@ class CalendarPage(FilterablePage):
             lambda: self.lanes.zoom.minutes(size_class(self.size.width)),
             self.pulse,
         )
+        self.pieces = self.lanes.pieces = SlowPieces(state, self._start, self.pulse)
         self.lanes.obstacles_of = self._obstacles_of
         self.lanes.told_runs = lambda night, key: night.told_runs(key, state.render_context(key.context))
         self.lanes.load_now = self._load_now
         self.lanes.names = short_names(state.contexts) if len(state.contexts) > 1 else {}
         self.narrow_to(self.prompt.value)
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        self.run_worker(work, group="pieces", exit_on_error=False)
 
     def explain(self, lines: Sequence[Line]) -> None:
         self.lanes.explain(lines)
@@ -247,15 +253,18 @@ class CalendarPage(FilterablePage):
             return (_OUTDATED,)
         now = state.now(night.context)
         window = state.thresholds.window
-        basis = (id(night), now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom, window)
-        if basis != self._words_of:
-            self._words_of = basis
-            self._words = (
-                week_words(night, now, state.zone)
-                if self.lanes.zoom is Zoom.WEEK
-                else night_words(night, now, state.zone, window)
-            )
-        return self._words
+        minute, zone, is_week = now.replace(second=0, microsecond=0), state.zone, self.lanes.zoom is Zoom.WEEK
+
+        def words() -> tuple[WordLine, ...]:
+            return week_words(night, now, zone) if is_week else night_words(night, now, zone, window)
+
+        basis = (night.stamp, minute, zone, window)
+        place = "words of the week" if is_week else "words"
+        return self._piece(place, basis, night, words, ())
+
+    def _piece(self, place: Hashable, basis: object, night: ServerNight, work: Callable[[], T], nothing: T) -> T:
+        assert self.pieces is not None
+        return self.pieces.get(place, basis, night.context, work, nothing, is_long=night.is_long)
 
     def _lane_line(self, item: TimelineItem, state: DashboardState) -> WordLine:
         assert self.timeline is not None
@@ -265,8 +274,12 @@ class CalendarPage(FilterablePage):
         night = self.lanes.night
         if night is None or self.lanes.is_outdated:
             return None
-        render = state.render_context(item.key.context)
-        return lane_words(night, night.told_runs(item.key, render), render.now, state.zone)
+        render, zone = state.render_context(item.key.context), state.zone
+        told, now = night.told_runs(item.key, render), render.now
+        if not night.is_long:
+            return lane_words(night, told, now, zone)
+        basis = (night.stamp, now.replace(second=0, microsecond=0), zone, told)
+        return self._piece(("words of", item.key), basis, night, lambda: lane_words(night, told, now, zone), None)
 
     def _lane_box(self, item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]:
         words, usual = self._lane_words(item, state), self._usual(item.key, state)
@@ -294,7 +307,7 @@ class CalendarPage(FilterablePage):
             return CellLoad()
         render = self.state.render_context(server[0])
         busy = render.server(server[1]).busy
-        return CellLoad(busy, busy, len(render.line(server[1]).backups.waiting))
+        return CellLoad(busy, busy, render.line(server[1]).sums[Backup].waiting)
 
     # What keys do here
 

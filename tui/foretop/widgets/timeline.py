@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from datetime import datetime, timedelta, tzinfo
 from itertools import groupby
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from msgspec.structs import replace
 from textual import events
@@ -25,6 +25,7 @@ from foretop_core.rules.night.night import ForeseenRun
 from foretop_core.rules.night.past_runs import PAST
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.severity import Severity
+from foretop_core.store.store import MOST_AT_ONCE
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import cut, cut_end, pad, unsigned, width
@@ -58,10 +59,14 @@ from foretop_core.tables.timeline.night_lanes import (
     job_runs,
     paused_runs,
 )
-from foretop_core.tables.timeline.night_words import clock, day_words
+from foretop_core.tables.timeline.night_words import DayWords, clock, day_words
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
+if TYPE_CHECKING:
+    from foretop_core.dashboard.slow_pieces import SlowPieces
+
+T = TypeVar("T")
 _NAMES = {SizeClass.NARROW: 17, SizeClass.WIDE: 20, SizeClass.HUGE: 22}
 _STATE = 8
 _FORESEEN, _WEEK = timedelta(days=1), timedelta(days=7)
@@ -122,6 +127,8 @@ class Timeline(Widget, can_focus=True):
         """The open and coming runs of a lane, with the ends that the queue tells now."""
         self.load_now: Callable[[Server], CellLoad] = lambda _: CellLoad()
         """The slots of a server that are taken at this moment, and how many wait."""
+        self.pieces: SlowPieces | None = None
+        """What is drawn of a long night; without them, all is waited for."""
         self._moved = False
         self._place = 0
         self._top = 0
@@ -156,10 +163,24 @@ class Timeline(Widget, can_focus=True):
         """True if schedules have changed since that night was played: its slots and words are not those to come."""
         return self.timeline is not None and self.timeline.is_outdated(self.night)
 
-    def _loads(self, axis: TimeAxis) -> Sequence[CellLoad]:
-        """The cell of now has what is true at this moment: its average would count minutes to come."""
-        night = self.night
-        loads = [CellLoad()] * axis.cells if night is None or self.is_outdated else list(night.loads(axis))
+    def _piece(self, place: Hashable, basis: object, night: ServerNight, work: Callable[[], T], nothing: T) -> T:
+        """What is drawn of a night: of a long one the last that was worked out."""
+        if self.pieces is None:
+            return work()
+        return self.pieces.get(place, (night.stamp, basis), night.context, work, nothing, is_long=night.is_long)
+
+    def _loads(self, axis: TimeAxis, place: int = 0) -> Sequence[CellLoad]:
+        """The cell of now has what is true at this moment: its average would count minutes to come.
+
+        `place` tells the axes apart that are on the screen together.
+        """
+        night, idle = self.night, (CellLoad(),) * axis.cells
+        loads = list(idle)
+        if night is not None and not self.is_outdated:
+            shown = night
+            drawn = self._piece(("loads", place), axis, night, lambda: shown.loads(axis), idle)
+            # Those of an axis of another length stand until these are worked out.
+            loads = list(drawn if len(drawn) == axis.cells else idle)
         at_now = axis.cell_of(self._now) if self._now is not None else -1
         if night is not None and 0 <= at_now < axis.cells:
             loads[at_now] = self.load_now(night.server)
@@ -447,13 +468,24 @@ class Timeline(Widget, can_focus=True):
         drawn_by = replace(obstacles, late=None, severity=None, waits=False), coming
         if drawn is not None and drawn[0] == drawn_by:
             return drawn[1]
+        hours, now = [place for place, _ in hour_labels(axis, self._zone)], self._now
+        if night is not None and night.runs_in(item.key) > MOST_AT_ONCE:
+            shown, empty = night, lane_cells((), axis, now, hours)
+            cells = self._piece(
+                ("lane", item.key),
+                (basis, drawn_by),
+                night,
+                lambda: lane_cells(shown.lane_runs(item.key, coming), axis, now, hours),
+                empty,
+            )
+            # Those of an axis of another length stand until these are worked out.
+            return cells if len(cells) == axis.cells else empty
         runs = night.lane_runs(item.key, coming) if night is not None else ()
         if item.key.kind == PRESCALED.name:
-            runs = job_runs(item, obstacles, axis, self._now)
+            runs = job_runs(item, obstacles, axis, now)
         elif item.paused:
-            runs = (*runs, *paused_runs(item, obstacles, axis, self._now))
-        hours = [place for place, _ in hour_labels(axis, self._zone)]
-        cells = lane_cells(runs, axis, self._now, hours)
+            runs = (*runs, *paused_runs(item, obstacles, axis, now))
+        cells = lane_cells(runs, axis, now, hours)
         self._drawn[item.key] = (drawn_by, cells)
         return cells
 
@@ -504,10 +536,13 @@ class Timeline(Widget, can_focus=True):
     def _day_lines(self, night: ServerNight | None, axis: TimeAxis, place: int, limit: int, height: int) -> list[Line]:
         assert self._now is not None
         assert self._zone is not None
-        loads = self._loads(axis)
+        loads = self._loads(axis, place)
         one_row = height == 1
         rows = slot_rows(loads, limit, axis, self._now, one_row=one_row)
-        words = day_words(night, axis) if night is not None and not self.is_outdated else None
+        words: DayWords | None = None
+        if night is not None and not self.is_outdated:
+            shown = night
+            words = self._piece(("day", place), axis, night, lambda: day_words(shown, axis), None)
         local, chosen = axis.start.astimezone(self._zone), place == self._day_place
         label = f"{local:%a} {local.day}" + (f" {local:%b}" if self._day_label == _DAY_LABEL else "")
         bar = (">" if self._ascii else "▌") if chosen else " "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from enum import IntEnum
@@ -20,6 +21,7 @@ from foretop_core.rules.night.past_runs import PastRun
 from foretop_core.rules.night.ranges import latest
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.phases import WAITING
+from foretop_core.store.store import MOST_AT_ONCE
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
 from foretop_core.tables.timeline.lanes import LaneObstacles, TimelineItem, next_runs, planned_runs
@@ -61,6 +63,21 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
     @property
     def server(self) -> Server:
         return self.context, self.night.namespace
+
+    @property
+    def is_long(self) -> bool:
+        """True if a look at each of its runs would hold the event loop up."""
+        return len(self.night.runs) + len(self.night.typical) + len(self.past) > MOST_AT_ONCE
+
+    @property
+    def stamp(self) -> tuple[int, datetime]:
+        """Another one for each night, without a look at its runs."""
+        return id(self), self.night.now
+
+    def laid_out(self) -> ServerNight:
+        """The same, with all that takes a look at each of its runs worked out: for whoever asks has no time for it."""
+        _ = self.foreseen, self.ended, self._at_work, self._tonight, self._spans, self.outlook
+        return self
 
     @cached_property
     def outlook(self) -> Outlook:
@@ -106,18 +123,47 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
     def shared_lanes(self) -> tuple[ObjectRef, ...]:
         return tuple(key for key in {**self.foreseen, **self.ended} if is_shared(key))
 
+    def runs_in(self, key: ObjectRef) -> int:
+        """How many runs a lane has."""
+        return len(self.foreseen.get(key, ())) + len(self.ended.get(key, ()))
+
     def runs_tonight(self, key: ObjectRef) -> int:
         """How many runs of a lane are open, or have ended in the last hours."""
-        lately = [run for run in self.ended.get(key, ()) if run.end is None or self.night.now - run.end < TONIGHT]
-        return len(lately) + len(self.foreseen.get(key, ()))
+        return self._tonight.get(key, 0)
+
+    @cached_property
+    def _tonight(self) -> Mapping[ObjectRef, int]:
+        counts = Counter({key: len(runs) for key, runs in self.foreseen.items()})
+        for key, runs in self.ended.items():
+            counts[key] += sum(run.end is None or self.night.now - run.end < TONIGHT for run in runs)
+        return counts
+
+    def next_run(self, key: ObjectRef) -> ForeseenRun | PastRun | None:
+        """The run of a lane at work, the next, or the last."""
+        coming, ended = self.foreseen.get(key, ()), self.ended.get(key, ())
+        if coming:
+            return coming[next(iter(self._at_work.get(key, ())), 0)]
+        return ended[-1] if ended else None
+
+    @cached_property
+    def _at_work(self) -> Mapping[ObjectRef, tuple[int, ...]]:
+        """By lane, which of its foreseen runs are at work."""
+        return {
+            key: tuple(place for place, run in enumerate(runs) if run.is_running) for key, runs in self.foreseen.items()
+        }
 
     def told_runs(self, key: ObjectRef, render: RenderContext) -> tuple[ForeseenRun, ...]:
         """The same for one lane; those at work end as the queue tells it now: the night was played some time ago."""
-        runs = self.foreseen.get(key, ())
-        return tuple(self._as_told(run, render) for run in runs) if any(run.is_running for run in runs) else runs
+        runs, at_work = self.foreseen.get(key, ()), self._at_work.get(key, ())
+        if not at_work:
+            return runs
+        told = list(runs)
+        for place in at_work:
+            told[place] = self._as_told(runs[place], render)
+        return tuple(told)
 
     def _as_told(self, run: ForeseenRun, render: RenderContext) -> ForeseenRun:
-        item = render.line(self.night.namespace).by_run.get((Backup, run.name)) if run.is_running else None
+        item = render.line(self.night.namespace).by_run.get((Backup, run.name))
         if item is None:
             return run
         is_told = render.facts(item.run).expected_end is not None

@@ -145,12 +145,9 @@ class TimelineModel:
         """The object that a lane stands for: of those that share one, the run at work, the next, or the last."""
         if not is_shared(key):
             return key
-        night = self.nights[key.context, key.namespace]
-        coming = sorted(night.foreseen.get(key, ()), key=lambda run: not run.is_running)
-        runs: list[ForeseenRun | PastRun] = [*coming, *reversed(night.ended.get(key, ()))]
-        if not runs:
+        run = self.nights[key.context, key.namespace].next_run(key)
+        if run is None:
             return None
-        run = runs[0]
         if run.owner.kind is OwnerKind.NAB:
             return ObjectRef(key.context, NAB.name, run.owner.namespace, run.owner.name)
         return ObjectRef(key.context, BACKUP.name, key.namespace, run.name)
