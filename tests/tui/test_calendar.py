@@ -29,6 +29,7 @@ from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
 from foretop_core.rules.night.night import ForeseenRun, Foresight
 from foretop_core.rules.night.what_if import Move, Pause
 from foretop_demo.local_api_server import LocalApiServer
+from tests.crowds import nabs_of_one_team
 from tests.examples import sampled
 from tests.objects import NOW, at, backup, location, schedule, upload
 from tests.tui.dashboard_on_box import stand, unfolded
@@ -917,3 +918,16 @@ async def test_what_keeps_a_run_of_a_dead_velero_is_said_once_at_80_columns(
         await box.shown.press("down", "down")
         await box.see("This mail-hourly overdue since 02:23 ", "Overdue since 02:23, but it is not created until")
         assert unfolded(box.shown.lines).count("but it is not created") == 1
+
+
+async def test_a_long_night_drawn_beside_the_loop_looks_as_one_that_is_waited_for() -> None:
+    async with screen(FilledSource(nabs_of_one_team(600)), size=MIDDLE) as shown:
+        await shown.press("5")
+        lanes = shown.app.screen.query_one(Timeline)
+        page = shown.app.screen.query_one(CalendarPage)
+        await shown.until(lambda: lanes.night is not None and lanes.night.is_long and lanes.night.night.draws > 0)
+        await shown.until(lambda: " nab" in shown.text and "Peak" in shown.text)
+        await shown.until(lambda: not any(worker.group == "pieces" for worker in shown.app.workers))
+        beside, lanes.pieces = tuple(lanes.lines), None
+        page.pulse()
+        assert tuple(lanes.lines) == beside
