@@ -442,7 +442,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/rules/night/server_model.py",
-        "return SkippedRuns(runs, any(at > skipped for at in made)) if runs else None",
+        "return SkippedRuns(runs, any(moment > skipped for moment in made)) if runs else None",
         "> to >=",
         "a backup that was made at that moment is the last before it: no run was skipped between the two",
     ),
