@@ -251,6 +251,7 @@ async def test_a_nab_is_deleted_by_the_charts_own_path_or_by_force_where_the_clu
         await at.see("How ‹ with its data (spec.deleteBackup) ›", "spec.deleteBackup absent → true")
         await at.shown.press("tab", "right")
         await at.see("spec.forceDeleteBackup absent → true", "data stays in storage, from which a sync")
+        assert "permanently" not in at.shown.text, "neither the button nor the title: it would be said of the data too"
         await at.shown.press("shift+tab")
         await at.paste(nab["name"])
         await at.shown.press("enter")

@@ -16,7 +16,7 @@ from foretop_core.actions.planners.backups import (
     replan_cancel,
 )
 from foretop_core.actions.planners.lifetimes import NewLifetime, plan_extend
-from foretop_core.actions.planners.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
+from foretop_core.actions.planners.nonadmin import DELETE_NAB, plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.planners.restores import RestoreRequest, offered_mapping, plan_delete_restore, plan_restore
 from foretop_core.actions.planners.server_default import plan_server_default
 from foretop_core.cron import Dialect
@@ -511,7 +511,9 @@ def test_deleting_a_nab_names_all_that_goes_with_it(velero: str, nars: tuple[Non
     (step,) = plan_delete_nab(ClusterSnapshot(nabs=(item,), nars=nars), [item], NOW).steps
     assert step.forecast == said
     (forced,) = plan_delete_nab(ClusterSnapshot(nabs=(item,)), [item], NOW, force=True, serves_force=True).steps
-    assert forced.forecast.startswith(f"the Velero backup {velero} and the NAB" if velero else "the NAB are deleted")
+    assert forced.forecast.startswith(f"the Velero backup {velero} and the NAB" if velero else said)
+    assert "permanently" not in f"{forced.forecast} {DELETE_NAB.dialog}", "of a copy that stays in storage"
+    assert ("data stays" in forced.forecast) is bool(velero), "without a backup there is no data"
     assert forced.write.before == {"spec": {"forceDeleteBackup": None}}
 
 

@@ -10,7 +10,8 @@ import pytest
 from foretop.commands.report import report_snapshots
 from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.night import likely_night, night
+from foretop_core.rules.night.night import Fate, likely_night, night
+from foretop_core.rules.night.outlook import outlook, words
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import names_key, render
 from foretop_core.rules.triage import Finding, Severity, Thresholds, triage
@@ -73,26 +74,41 @@ def test_a_run_that_is_overtaken_by_the_next_is_a_note() -> None:
     assert "which is made late" in render(overtaken.evidence, NOW)
 
 
+def _of_lengths(*minutes: int, name: str = "long") -> list[Resource]:
+    """Good runs that took so many minutes, three hours apart."""
+    runs: list[Resource] = []
+    for number, length in enumerate(minutes):
+        begun = NOW.replace(minute=0, second=3) - timedelta(hours=3 * (number + 1))
+        ended = (begun + timedelta(minutes=length)).isoformat()
+        runs.append(
+            backup(f"{name}-{number}", created=begun.isoformat(), started=begun.isoformat(), ended=ended, of=name)
+        )
+    return runs
+
+
 @pytest.mark.parametrize("likely", [56, 61, 64])
 def test_a_run_has_one_fate_in_triage_and_in_a_forecast_of_many_courses(likely: int) -> None:
     """Triage knows the likely course alone, and the forecast has drawn fifty, most of which may go otherwise."""
-    lengths = (30, likely, 90, 40, 80)
-    begun = [NOW.replace(minute=0, second=3) - timedelta(hours=3 * number) for number in range(1, 6)]
-    runs = [
-        backup(
-            f"long-{number}",
-            created=at.isoformat(),
-            started=at.isoformat(),
-            ended=(at + timedelta(minutes=minutes)).isoformat(),
-            of="long",
-        )
-        for number, (at, minutes) in enumerate(zip(begun, lengths, strict=True))
-    ]
-    objects = (location(), schedule("long", "0 * * * *", last="02:00:03"), *runs)
+    objects = (location(), schedule("long", "0 * * * *", last="02:00:03"), *_of_lengths(30, likely, 90, 40, 80))
     snapshot = assemble(objects, given_versions={"": "1.18.3"})
     known, drawn = likely_night(snapshot, "velero", NOW), night(snapshot, "velero", NOW)
     assert drawn.draws
     assert {run.due: run.fate for run in known.runs} == {run.due: run.fate for run in drawn.runs}
+
+
+def test_a_run_that_is_refused_is_not_lost_too_and_ends_no_night() -> None:
+    """In half of the courses the run before it is still going: it is told as what it most likely is, and once."""
+    going = backup("long-now", "InProgress", created="02:00:03", started="02:00:03", of="long")
+    away = schedule("long", "0 * * * *", last="02:00:03", template={"storageLocation": "away"})
+    objects = (location(), location("away", phase="Unavailable"), away, going, *_of_lengths(40, 50, 70, 150, 300))
+    ahead = outlook(night(assemble(objects, given_versions={"": "1.18.3"}), "velero", NOW))
+    (coming,) = ahead.schedules
+    assert sum(run.share_lost for run in coming.runs) > 0.5
+    assert (coming.count(Fate.LOST), coming.count(Fate.REFUSED)) == (0, len(coming.runs))
+    told = [render(line, NOW) for line in words(ahead)]
+    assert not [line for line in told if line.startswith("Lost")]
+    assert ahead.done is not None
+    assert ahead.done.likely < at("06:00"), "the backup that is going is the last: nothing of the others ever ends"
 
 
 def test_a_window_that_will_not_be_free_names_who_is_at_work_in_it() -> None:

@@ -101,8 +101,13 @@ def _delete(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
 
 
 def _force(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
-    velero = f"the Velero backup {nab.velero.name} and " if nab.velero.name else ""
-    forecast = f"{velero}the NAB are deleted at once; their data stays in storage, from which a sync may recreate them"
+    velero = nab.velero.name
+    forecast = (
+        f"the Velero backup {velero} and the NAB are deleted at once; "
+        "their data stays in storage, from which a sync may recreate them"
+        if velero
+        else "it never created a backup: only the NAB itself is deleted, at once"
+    )
     return _patch(snapshot, nab, "forceDeleteBackup", forecast)
 
 

@@ -461,7 +461,7 @@ def _played(course: Course) -> Iterator[PlayedRun]:
 
 
 def _last_end(course: Course) -> float:
-    return max((run.end for run in _played(course) if run.end < NEVER), default=NEVER)
+    return max((run.end for run in _played(course) if run.end < NEVER and not run.is_refused), default=NEVER)
 
 
 def _middle(draws: Sequence[Course], likely: Course) -> Course:
