@@ -183,10 +183,13 @@ class TableModel(ABC):
             if isinstance(entry, GroupHeader):
                 painted.append(self._head(key, entry))
             elif isinstance(entry, SectionHeader):
-                painted.append(SectionRow(key, StatusGlyph.UNSET, (), entry.section[-1], ""))
+                painted.append(self._section_row(key, entry))
             else:
                 painted.append(self.row(key, entry))
         return painted
+
+    def _section_row(self, key: ObjectRef, head: SectionHeader) -> SectionRow:
+        return SectionRow(key, StatusGlyph.UNSET, (), head.section[-1], "")
 
     def row(self, key: ObjectRef, entry: Any) -> Row:
         """One line as it is now; one that cannot be painted says so and costs itself only."""
