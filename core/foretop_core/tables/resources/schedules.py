@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from statistics import median_low
 from typing import ClassVar
 
+import msgspec
+
 from foretop_core.cron import CronError, shown
 from foretop_core.foreign_text import without_signs
 from foretop_core.models import Backup, Schedule
@@ -156,19 +158,6 @@ class SchedulesView(View[ScheduleRow]):
         return schedule_item(render.schedule_facts(entry))
 
 
-def _next_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
-    """A run that will not be made, or perhaps not, does not look like one that will; one that is near is bright."""
-    facts, now = render.schedule_facts(entry), render.now
-    if facts.pause is not None and not facts.stays_invalid:
-        end = facts.pause.until
-        return Tone.WARN if end is not None and end <= now else Tone.PAUSED
-    severity = SEVERITIES.get(facts.coming_state)
-    if severity is not None:
-        return _MARKS[severity].tone
-    run = facts.next_run
-    return Tone.BRIGHT if run is not None and run - now < times.IN_SECONDS else Tone.PLAIN
-
-
 def _last_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
     """The colour of the last backup, or of what is wrong with those before it."""
     facts, own = render.schedule_facts(entry), _outcome_tone(entry)
@@ -178,52 +167,52 @@ def _last_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
     return own if facts.coming_state in SEVERITIES else _MARKS[severity].tone
 
 
-def _next(entry: ScheduleRow, render: RenderContext) -> str:
+class ComingRun(msgspec.Struct, frozen=True):
+    """The next run of a schedule as its columns tell it; a pause has its end there, and no run."""
+
+    text: str
+    """At length, with what keeps the run from being made."""
+    brief: str
+    """A countdown or a word: `57s?`, `due`, `overdue`, `resume` (it reads on in the next column), `over`, `paused`."""
+    tone: Tone
+    at: datetime | str | None = None
+    """When it is due, or the pause should end; of a pause without an end whether a run of it is due already."""
+
+
+def coming_run(entry: ScheduleRow, render: RenderContext) -> ComingRun:
+    """A run that will not be made, or perhaps not, does not look like one that will; one that is near is bright."""
     facts, now = render.schedule_facts(entry), render.now
+    run, severity = facts.next_run, SEVERITIES.get(facts.coming_state)
+    is_near = run is not None and run - now < times.IN_SECONDS
+    tone = _MARKS[severity].tone if severity is not None else Tone.BRIGHT if is_near else Tone.PLAIN
     if facts.stays_invalid:
-        return "too long" if facts.is_too_long else "invalid cron" if facts.is_invalid_cron else "refused"
-    if entry.schedule.spec.paused:
-        return _if_unpaused(facts)
-    if facts.dialect is None:
-        return f"{len(facts.readings)} readings"
-    if facts.never_fires:
-        return "never fires"
-    run = facts.next_run
-    if run is None:
-        return "none"
-    if now <= run:
-        return f"{times.until(run - now)}{f', {facts.doubt}' if facts.doubt else ''}"
-    return f"overdue {times.short(now - run)}" if facts.overdue is not None else "due"
-
-
-def _if_unpaused(facts: ScheduleFacts) -> str:
-    """The effect of unpausing it now: a backup at once, or the next run; the end of a pause is in the next column."""
-    if facts.invalid:
-        return "paused"
-    forecast, until = facts.unpausing(Choice.LEAVE), facts.pause.until if facts.pause is not None else None
-    ends = "" if until is None else ", resume" if facts.now < until else ", over"
-    if facts.may_be_due:
-        return f"paused, due{', skips' if forecast.skips else ''}{ends}"
-    return f"paused{f', else {times.until(forecast.next_run - facts.now)}' if forecast.next_run else ''}{ends}"
-
-
-def _next_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:
-    """A countdown, or a word: `57s?`, `due`, `overdue`, `resume`, `over`, `paused`, `invalid`, `never`, `unclear`.
-
-    `resume` reads on in the next column: a pause has an end there, and no run.
-    """
-    facts = render.schedule_facts(entry)
-    if facts.stays_invalid:
-        return ("invalid" if facts.is_invalid_cron else "refused",)
+        brief = "invalid" if facts.is_invalid_cron else "refused"
+        return ComingRun(
+            "too long" if facts.is_too_long else "invalid cron" if facts.is_invalid_cron else brief, brief, tone
+        )
     if facts.pause is not None:
-        until = facts.pause.until
-        return ("paused" if until is None else "resume" if facts.now < until else "over",)
+        return _paused(facts, facts.pause.until)
     if facts.dialect is None:
-        return ("unclear",)
-    run = facts.next_run
+        return ComingRun(f"{len(facts.readings)} readings", "unclear", tone, run)
     if facts.never_fires or run is None:
-        return ("never",)
-    return ("overdue",) if facts.overdue is not None else (counted(facts, run),)
+        return ComingRun("never fires" if facts.never_fires else "none", "never", tone, run)
+    brief = "overdue" if facts.overdue is not None else counted(facts, run)
+    if now <= run:
+        return ComingRun(f"{times.until(run - now)}{f', {facts.doubt}' if facts.doubt else ''}", brief, tone, run)
+    return ComingRun(f"overdue {times.short(now - run)}" if facts.overdue is not None else "due", brief, tone, run)
+
+
+def _paused(facts: ScheduleFacts, until: datetime | None) -> ComingRun:
+    """The effect of unpausing it now: a backup at once, or the next run."""
+    is_over = until is not None and until <= facts.now
+    brief, tone = "paused" if until is None else "over" if is_over else "resume", Tone.WARN if is_over else Tone.PAUSED
+    if facts.invalid:
+        return ComingRun("paused", brief, tone, until)
+    forecast, ends = facts.unpausing(Choice.LEAVE), f", {brief}" if until is not None else ""
+    if facts.may_be_due:
+        return ComingRun(f"paused, due{', skips' if forecast.skips else ''}{ends}", brief, tone, until or "due")
+    then = f", else {times.until(forecast.next_run - facts.now)}" if forecast.next_run else ""
+    return ComingRun(f"paused{then}{ends}", brief, tone, until)
 
 
 def counted(facts: ScheduleFacts, run: datetime) -> str:
@@ -232,18 +221,8 @@ def counted(facts: ScheduleFacts, run: datetime) -> str:
 
 
 def _at(entry: ScheduleRow, render: RenderContext) -> str:
-    """When the next run is due, or a pause should end; of a pause without an end whether a run of it is due already."""
-    facts = render.schedule_facts(entry)
-    pause = facts.pause
-    if facts.stays_invalid:
-        return ""
-    if pause is not None and pause.until is not None:
-        return _day_or_minute(pause.until, entry, render)
-    if facts.invalid:
-        return ""
-    if pause is None:
-        return _day_or_minute(facts.next_run, entry, render)
-    return "due" if facts.may_be_due else ""
+    at = coming_run(entry, render).at
+    return at if isinstance(at, str) else _day_or_minute(at, entry, render)
 
 
 def _day_or_minute(at: datetime | None, entry: ScheduleRow, render: RenderContext) -> str:
@@ -370,11 +349,11 @@ _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     Column(
         "next",
         "NEXT",
-        _next,
+        lambda entry, render: coming_run(entry, render).text,
         lambda entry: entry.next_run,
-        _next_tone,
+        lambda entry, render: coming_run(entry, render).tone,
         right=True,
-        briefs=_next_briefs,
+        briefs=lambda entry, render: (coming_run(entry, render).brief,),
         briefly=True,
         cells=7,
         most=7,
