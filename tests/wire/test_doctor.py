@@ -90,15 +90,37 @@ async def test_each_kind_has_one_line_and_each_right_one_for_its_place() -> None
     assert [check.about for check in found] == [
         *("context", "connection", "TLS", "clock", "cluster", "protection", "namespaces"),
         *(f"{kind.plural}.{kind.group}".rstrip(".") for kind in KINDS if kind.name != "Namespace"),
-        *("Velero", "node agents", "cron", "get daemonsets.apps", "get configmaps"),
+        *("Velero", "node agents", "cron", "known bugs", "get daemonsets.apps", "get configmaps"),
         *("patch schedules.velero.io", "create nonadminbackups.oadp.openshift.io"),
     ]
-    assert {check.found for check in found[7:-7]} == {"can be listed and watched in all namespaces"}
+    assert {check.found for check in found[7:-8]} == {"can be listed and watched in all namespaces"}
     assert [check.found for check in found[-2:]] == [
         "allowed in velero: you can pause schedules",
         "allowed in all namespaces: you can start a backup",
     ]
-    assert {check.verdict for check in found[4:]} == {OK}
+    assert {check.verdict for check in found[4:] if check.about != "known bugs"} == {OK}
+
+
+@pytest.mark.parametrize(
+    ("image", "words"),
+    [
+        (
+            "v1.18.3",
+            ["Velero 1.18.3 has 3: a backup that was refused", "#10519, seen in 1.18.0 to 1.18.3, not fixed yet"],
+        ),
+        ("v1.18.0", ["Velero 1.18.0 has 3", "(velero #9566, seen in 1.18.0, fixed in 1.18.1)"]),
+        ("v1.17.2", ["Velero 1.17.2 has 1: the metric velero_backup_last_status is set to 1"]),
+    ],
+)
+async def test_the_known_bugs_of_a_release_are_named(image: str, words: list[str]) -> None:
+    ((verdict, found, _),) = await about("known bugs", cluster(velero("velero", f"velero/velero:{image}")))
+    assert verdict == NOTE
+    assert all(word in found for word in words), found
+
+
+@pytest.mark.parametrize("image", ["main", "v1.13.0", "v2.0.0"])
+async def test_nothing_is_claimed_of_a_release_that_is_not_known_to_have_bugs(image: str) -> None:
+    assert await about("known bugs", cluster(velero("velero", f"velero/velero:{image}"))) == []
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ class MovementSpec(Wire, frozen=True):
     source_namespace: str = ""
     source_pvc: str = msgspec.field(default="", name="sourcePVC")
     backup_storage_location: str = ""
+    uploader_type: str = ""
 
 
 class BytesProgress(Wire, frozen=True):

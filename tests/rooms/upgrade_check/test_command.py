@@ -108,7 +108,9 @@ def test_no_change_is_one_line_and_exit_code_zero(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, names: tuple[str, ...], given: tuple[str, ...], output: str
 ) -> None:
     assert run(["upgrade-check", "-f", manifest(tmp_path, *names), *given]) == 0
-    assert capsys.readouterr().out == f"{output}\n"
+    bugs, _, said = capsys.readouterr().out.rpartition("\n\n")
+    assert said == f"{output}\n"
+    assert all(" a known bug: " in line for line in bugs.splitlines())
 
 
 def test_a_paused_schedule_is_reported_as_paused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -150,3 +152,46 @@ def test_a_file_without_schedules_cannot_be_checked(capsys: pytest.CaptureFixtur
     )
     assert run(["upgrade-check", "-f", str(path)]) == 2
     assert "contains no schedules" in capsys.readouterr().err
+
+
+def test_known_bugs_and_copies_that_cannot_be_restored_are_named(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Restic's volumes are lost by a release after 1.18, whatever becomes of the schedules."""
+    source = Path(manifest(tmp_path, "plain"))
+    copies = [
+        {
+            "apiVersion": "velero.io/v1",
+            "kind": "PodVolumeBackup",
+            "metadata": {"name": name, "namespace": "velero", "labels": {"velero.io/backup-name": "old-1"}},
+            "spec": {"uploaderType": uploader, "pod": {"namespace": "shop", "name": "db-0"}, "volume": "data"},
+            "status": {"phase": phase},
+        }
+        for name, uploader, phase in (
+            ("a", "restic", "Completed"),
+            ("b", "kopia", "Completed"),
+            ("c", "restic", "Failed"),
+        )
+    ]
+    source.write_text(source.read_text() + "---\n" + yaml.safe_dump_all(copies))
+
+    def checked(to: str, *more: str) -> tuple[int, str]:
+        code = run(["upgrade-check", "-f", str(source), "--velero-version", "1.18.0", "--to", to, *more, *AT])
+        return code, capsys.readouterr().out
+
+    code, text = checked("1.18.2")
+    assert code == 0
+    assert "Velero 1.18.2 ends a known bug: a template that has only patterns in excludedNamespaces" in text
+    assert "Velero 1.18.2 has a known bug: a backup that was refused keeps its slot" in text
+    assert "restic" not in text
+    code, text = checked("1.19.0")
+    assert code == 1
+    assert (
+        "Velero 1.19.0 cannot restore volumes that restic copied; 1 backup of today:\n  velero/old-1: 1 volume of shop"
+        in text
+    )
+    code, text = checked("1.19.0", "-o", "json")
+    assert json.loads(text)["lostCopies"] == [
+        {"namespace": "velero", "backup": "old-1", "volumes": 1, "namespaces": ["shop"]}
+    ]
+    assert [bug["issue"] for bug in json.loads(checked("1.18.3", "-o", "json")[1])["knownBugs"]] == [10519, 10241, 9374]

@@ -515,6 +515,20 @@ def test_a_stalled_queue_names_the_refused_backup_that_velero_may_still_count() 
     assert render(found.remedy, NOW) == "Velero may still count new, which it refused: restart its pod."
 
 
+def test_a_stalled_queue_names_the_known_bug_of_a_release_that_has_it() -> None:
+    refused = backup("new", "FailedValidation", created="02:31:00")
+    waits = backup("next", "Queued", created="02:34:00", queuePosition=1)
+
+    def remedy(version: str) -> str:
+        cluster = assemble((location(), refused, waits), given_versions={"": version})
+        (found,) = [one for one in triage(cluster, NOW).findings if one.code == "queue-stalled"]
+        return str(render(found.remedy, NOW))
+
+    known = " Known bug: velero #10519, seen in 1.18.0 to 1.18.3, not fixed yet."
+    assert remedy("1.18.2").endswith(known)
+    assert "Known bug" not in remedy("1.18.4")
+
+
 def test_a_queue_in_which_one_after_the_other_is_refused_is_not_stalled() -> None:
     """Each costs the next a minute; when it was refused is told by its expiration alone."""
     spec, expires = {"ttl": "1h0m0s"}, (NOW + timedelta(minutes=59)).isoformat()

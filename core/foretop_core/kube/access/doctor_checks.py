@@ -50,6 +50,7 @@ from foretop_core.room_finder import room_modules
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import BACKUP_DEFINITION, assemble
 from foretop_core.rules.cron_dialects import releases_of
+from foretop_core.rules.known_bugs import bugs_of
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.velero_deployment import VELERO_DEPLOYMENT
 
@@ -115,8 +116,12 @@ async def diagnose(
         yield check
     for server in servers:
         yield await _node_agents(client, server.namespace)
-    for server in servers:
-        yield _cron(await server_snapshot(client, server, given_versions or {}), server.namespace, clock.now())
+    snapshots = {server.namespace: await server_snapshot(client, server, given_versions or {}) for server in servers}
+    for namespace, snapshot in snapshots.items():
+        yield _cron(snapshot, namespace, clock.now())
+    for namespace, snapshot in snapshots.items():
+        if (known := _known_bugs(snapshot, namespace)) is not None:
+            yield known
     beside = tuple(server.namespace for server in servers) or (config.namespace,)
     for needed, namespace in product(NODE_AGENT_READS, beside):
         yield await _action(access, needed, "see how many volumes a node moves at a time", namespace)
@@ -287,6 +292,17 @@ def _cron(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Check:
     remedy = "; ".join(remedy for _, remedy in notes if remedy)
     text += "".join(words for words, _ in notes)
     return Check("cron", CheckStatus.NOTE if remedy or against else CheckStatus.OK, text, remedy)
+
+
+def _known_bugs(snapshot: ClusterSnapshot, namespace: str) -> Check | None:
+    """The known bugs of its release; None where it has none, or is not known."""
+    release = snapshot.verdict(namespace).release
+    bugs = bugs_of(release) if release is not None else ()
+    if not bugs:
+        return None
+    may = "may have" if release is not None and release.patch is None else "has"
+    told = "; ".join(bug.line for bug in bugs)
+    return Check("known bugs", CheckStatus.NOTE, f"in {namespace}, Velero {release} {may} {len(bugs)}: {told}")
 
 
 async def _action(access: AccessReviewer, needed: RequiredPermission, purpose: str, namespace: str) -> Check:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from foretop_core.rooms.upgrade_check.lost_copies import LostCopy
 from foretop_core.rooms.upgrade_check.server_upgrades import ScheduleUpgrade, ServerUpgrade
 from foretop_core.rules import humanize
+from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.cron_dialects.upgrade_effect import UpgradeKind
+from foretop_core.rules.known_bugs import KNOWN_BUGS, bugs_of
 from foretop_core.rules.snapshot import VisibilityGap
 
+_MOST_COPIES = 20
 _EFFECTS = {
     UpgradeKind.REFUSED: "is refused and makes no more backups",
     UpgradeKind.ACCEPTED: "is accepted, and creates a backup at once if a run was due since its creation",
@@ -26,12 +30,15 @@ def unknown_release_lines(servers: Sequence[ServerUpgrade]) -> Iterator[str]:
             )
 
 
-def upgrade_lines(servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str) -> Iterator[str]:
-    """A block for each schedule that changes, the sum of each server, and what was not seen."""
+def upgrade_lines(
+    servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str, beside: Sequence[str] = ()
+) -> Iterator[str]:
+    """A block for each schedule that changes, what an upgrade does `beside`, sums by server, and what was not seen."""
     for server in servers:
         for change in server.changes:
             yield from _block(server, change, to, several=len(servers) > 1)
             yield ""
+    yield from (*beside, *([""] if beside else ()))
     for server in servers:
         place = f"{_place(server)}: " if len(servers) > 1 else ""
         yield f"{place}{_summary(server, to)}"
@@ -73,3 +80,27 @@ def _summary(server: ServerUpgrade, to: str) -> str:
 
 def _place(server: ServerUpgrade) -> str:
     return "/".join(filter(None, (server.context, server.namespace))) or "the file"
+
+
+def beside_schedules(servers: Sequence[ServerUpgrade], copies: Sequence[LostCopy], to: Release) -> list[str]:
+    """The known bugs that the release has or ends, and the copies that it cannot restore."""
+    before = {release for server in servers if (release := server.verdict.release) is not None}
+    after = bugs_of(to)
+    ended = [
+        bug for bug in KNOWN_BUGS if bug.fixed and bug not in after and any(bug.is_in(release) for release in before)
+    ]
+    lines = [f"Velero {to} ends a known bug: {bug.line}" for bug in ended]
+    lines += [f"Velero {to} has a known bug: {bug.line}" for bug in after]
+    return [*lines, *lost_copy_lines(copies, to)]
+
+
+def lost_copy_lines(lost: Sequence[LostCopy], to: Release) -> Iterator[str]:
+    """The copies whose volumes the release cannot restore, by backup."""
+    if not lost:
+        return
+    yield f"Velero {to} cannot restore volumes that restic copied; {humanize.count(len(lost), 'backup')} of today:"
+    for copy in lost[:_MOST_COPIES]:
+        volumes = humanize.count(copy.volumes, "volume")
+        yield f"  {copy.namespace}/{copy.backup}: {volumes} of {humanize.join(copy.namespaces)}"
+    if len(lost) > _MOST_COPIES:
+        yield f"  and {len(lost) - _MOST_COPIES:,} more"

@@ -13,6 +13,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import last_progress, was_seen_moving
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.humanize import read_duration
+from foretop_core.rules.known_bugs import LEAKED_SLOT
 from foretop_core.rules.phases import FINISHING, OUTCOMES
 from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled, waiting_since
 from foretop_core.rules.schedule_history import ended
@@ -260,12 +261,18 @@ def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
                 stall.since,
                 f" ({humanize.count(stall.free_slots, 'slot')} free); {first.name} is next.",
             ),
-            # Velero 1.18 can go on counting a backup that it refused, until it is restarted.
-            f"Velero may still count {refused[1]}, which it refused: restart its pod."
+            _still_counted(snapshot, namespace, refused[1])
             if refused is not None
             else "Velero normally starts the next one within a minute: check its pod and log.",
             tuple(snapshot.ref(item.run) for item in stall.startable),
         )
+
+
+def _still_counted(snapshot: ClusterSnapshot, namespace: str, refused: str) -> str:
+    release = snapshot.verdict(namespace).release
+    is_known = release is not None and LEAKED_SLOT.is_in(release)
+    bug = f" Known bug: {LEAKED_SLOT.reference}." if is_known else ""
+    return f"Velero may still count {refused}, which it refused: restart its pod.{bug}"
 
 
 def _last_refused(snapshot: ClusterSnapshot, namespace: str) -> tuple[datetime, str] | None:

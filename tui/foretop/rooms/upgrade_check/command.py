@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import click
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from foretop.commands import argument_values
@@ -18,6 +19,8 @@ from foretop.commands.live_session import running_session, unreadable, wait_sync
 from foretop.commands.output import emit, file_help, output_option, say, say_to, warn
 from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.models.kinds import POD_VOLUME_BACKUP
+from foretop_core.rooms.upgrade_check.lost_copies import loses_restic, lost_copies
 from foretop_core.rooms.upgrade_check.server_upgrades import (
     NEEDED,
     ScheduleUpgrade,
@@ -25,9 +28,10 @@ from foretop_core.rooms.upgrade_check.server_upgrades import (
     server_upgrades,
     target,
 )
-from foretop_core.rooms.upgrade_check.upgrade_text import unknown_release_lines, upgrade_lines
+from foretop_core.rooms.upgrade_check.upgrade_text import beside_schedules, unknown_release_lines, upgrade_lines
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.known_bugs import KnownBug, bugs_of
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.tables.engine.json_items import as_list, identity, unseen_item
 
@@ -42,7 +46,10 @@ from foretop_core.tables.engine.json_items import as_list, identity, unseen_item
 @output_option
 @judging
 def command(session_options: SessionOptions, release: str, source: str | None, at: str | None, form: str) -> int:
-    """Which schedules an upgrade of Velero changes, how, and what to write instead."""
+    """Which schedules an upgrade of Velero changes, how, and what to write instead.
+
+    Also the known bugs that the release has or ends, and the copies that it cannot restore.
+    """
     target(release)
     now = argument_values.moment(at)
     if source is None:
@@ -56,6 +63,9 @@ def command(session_options: SessionOptions, release: str, source: str | None, a
 async def _of_clusters(session_options: SessionOptions, release: str, at: datetime | None, form: str) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
+        if loses_restic(target(release)[0]):
+            session.watch_on_demand(frozenset({POD_VOLUME_BACKUP.name}))
+            await wait_synced(session)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         return report_upgrades(snapshots, (*unreadable(session), *bad), release, form)
 
@@ -68,16 +78,29 @@ def report_upgrades(
 ) -> int:
     """Prints what changes on some clusters, and answers with the exit code."""
     to, dialect = target(release)
+    copies = [copy for snapshot, _ in snapshots for copy in lost_copies(snapshot, to)]
     servers = [server for snapshot, moment in snapshots for server in server_upgrades(snapshot, dialect, moment)]
-    unseen = [gap for snapshot, _ in snapshots for gap in snapshot.unseen if gap.kind in NEEDED]
+    needed = NEEDED | ({POD_VOLUME_BACKUP.name} if loses_restic(to) else set())
+    unseen = [gap for snapshot, _ in snapshots for gap in snapshot.unseen if gap.kind in needed]
     warn(lost)
     _say_what_is_open(servers, form)
     if form == "text":
-        print_upgrades(servers, unseen, str(to))
+        print_upgrades(servers, unseen, str(to), beside_schedules(servers, copies, to))
     else:
         items = [_item(server, change, str(to)) for server in servers for change in server.changes]
-        emit({**as_list(items), "notSeen": [unseen_item(gap) for gap in unseen]}, form)
-    return upgrade_exit_code(servers, unseen, lost)
+        more = {"knownBugs": [_bug(bug) for bug in bugs_of(to)], "lostCopies": [to_builtins(copy) for copy in copies]}
+        emit({**as_list(items), "notSeen": [unseen_item(gap) for gap in unseen], **more}, form)
+    return 1 if copies else upgrade_exit_code(servers, unseen, lost)
+
+
+def _bug(bug: KnownBug) -> dict[str, Any]:
+    return {
+        "issue": bug.issue,
+        "sign": bug.sign,
+        "seenFrom": str(bug.first),
+        "seenTo": str(bug.last),
+        "fixedIn": bug.fixed or None,
+    }
 
 
 def upgrade_exit_code(
@@ -93,8 +116,10 @@ def _say_what_is_open(servers: Sequence[ServerUpgrade], form: str) -> None:
         say_to(f"{line} Give the release with --velero-version.", err=form != "text")
 
 
-def print_upgrades(servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str) -> None:
-    for line in upgrade_lines(servers, unseen, to):
+def print_upgrades(
+    servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str, beside: Sequence[str] = ()
+) -> None:
+    for line in upgrade_lines(servers, unseen, to, beside):
         say(line)
 
 

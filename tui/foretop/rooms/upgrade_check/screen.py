@@ -11,7 +11,7 @@ from foretop.widgets.styles import BOLD, DIM
 from foretop_core.background import in_thread
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.rooms.upgrade_check.server_upgrades import NEEDED, server_upgrades, target
-from foretop_core.rooms.upgrade_check.upgrade_text import unknown_release_lines, upgrade_lines
+from foretop_core.rooms.upgrade_check.upgrade_text import beside_schedules, unknown_release_lines, upgrade_lines
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN
 
 ACTION = Action(
@@ -41,6 +41,7 @@ async def room_screen(state: DashboardState, ascii: bool) -> UpgradeScreen:
     def look() -> list[str]:
         servers = [server for snapshot, moment in snapshots for server in server_upgrades(snapshot, dialect, moment)]
         unseen = [gap for snapshot, _ in snapshots for gap in snapshot.unseen if gap.kind in NEEDED]
-        return [*unknown_release_lines(servers), *upgrade_lines(servers, unseen, str(release))]
+        beside = beside_schedules(servers, (), release)
+        return [*unknown_release_lines(servers), *upgrade_lines(servers, unseen, str(release), beside)]
 
     return UpgradeScreen(str(release), await in_thread(look), ascii)
