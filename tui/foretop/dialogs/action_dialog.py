@@ -444,8 +444,8 @@ class ActionDialog(DialogFrame):
         ]
 
     def _put_back(self, undone: UndoneChange) -> str:
-        moment = humanize.time(undone.at, self.service.now(undone.target.context), self.service.zone)
-        return f"{undone.brief} at {moment}"
+        when = humanize.time(undone.at, self.service.now(undone.target.context), self.service.zone)
+        return f"{undone.brief} at {when}"
 
     def show_notice(self, text: str) -> bool:
         """Not what the result says already: that is for the list of messages."""

@@ -108,8 +108,8 @@ class RestoreDialog(ActionDialog):
 
     def _copy_label(self, copy: Backup) -> str:
         """`14 Nov 21:10Z, PartiallyFailed`; its name and its age are said below."""
-        moment = humanize.time(copy.started, self.opened) if copy.started is not None else copy.name
-        return moment if copy.phase == "Completed" else f"{moment}, {copy.phase}"
+        when = humanize.time(copy.started, self.opened) if copy.started is not None else copy.name
+        return when if copy.phase == "Completed" else f"{when}, {copy.phase}"
 
     def _take_copy(self) -> None:
         """The restore is from the copy that is chosen now."""

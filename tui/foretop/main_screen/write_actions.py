@@ -329,8 +329,8 @@ class WriteActions:
         """In a toast, and for a while among the findings."""
         if self.host.state is not None:
             self.host.state.note_undone(undone)
-            moment = humanize.time(undone.at, self.host.state.clock(undone.target.context), self.host.state.zone)
-            text = f"{undone.target}: {undone.brief} at {moment}"
+            when = humanize.time(undone.at, self.host.state.clock(undone.target.context), self.host.state.zone)
+            text = f"{undone.target}: {undone.brief} at {when}"
             self.host.app.notify(text, severity="warning")
 
     def _tell_done(self, result: Result) -> None:

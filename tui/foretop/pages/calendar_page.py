@@ -367,8 +367,8 @@ class CalendarPage(FilterablePage):
                 snapshot, meeting = sets[place]
                 self.lanes.go_to(snapshot.ref(meeting.schedules[0]))
                 names = ", ".join(one.name for one in meeting.schedules)
-                at = when(meeting.minutes[0], state.now(), state.zone)
-                self.app.notify(f"{meeting.size} start together {at}: {names}")
+                start = when(meeting.minutes[0], state.now(), state.zone)
+                self.app.notify(f"{meeting.size} start together {start}: {names}")
 
         labels = [self._collision_label(snapshot.context, meeting, state) for snapshot, meeting in sets]
         title = f"Starting in the same minute within 24 hours: {count(len(sets), 'set')}"
@@ -430,9 +430,9 @@ class CalendarPage(FilterablePage):
     def _collision_label(self, context: str, meeting: Meeting, state: DashboardState) -> str:
         where = f"{self.lanes.names.get(context, context)}  " if self.lanes.names else ""
         often = f", {len(meeting.minutes)} times" if len(meeting.minutes) > 1 else ""
-        moment = when(meeting.minutes[0], state.now(), state.zone)
+        start = when(meeting.minutes[0], state.now(), state.zone)
         names = join([schedule.name for schedule in meeting.schedules], 6)
-        return f"{moment:<12} {where}{meeting.size:>3} together{often}: {names}"
+        return f"{start:<12} {where}{meeting.size:>3} together{often}: {names}"
 
     async def do_jump(self) -> None:
         """To its row, where it has one."""

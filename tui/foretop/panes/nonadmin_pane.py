@@ -83,9 +83,9 @@ def nonadmin_steps(entry: NonAdminRow, render: RenderContext, _cells: int) -> tu
     room = max((len(step.name) + 1 for step in steps), default=0)
     for step in steps:
         sign, tone = _SIGNS[step.state]
-        moment = render.time(step.at, entry.item) if step.at is not None else ""
+        when = render.time(step.at, entry.item) if step.at is not None else ""
         style = style_of(tone) + BOLD if step.state is StepState.CURRENT else style_of(tone)
-        line = Span(f"  {sign or '·'} {span(step.name).text:<{max(14, room)}}", style), Span(moment, style_of(Tone.DIM))
+        line = Span(f"  {sign or '·'} {span(step.name).text:<{max(14, room)}}", style), Span(when, style_of(Tone.DIM))
         paragraphs.append(Paragraph(line))
     return tuple(paragraphs) if steps else ()
 

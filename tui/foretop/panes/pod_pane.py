@@ -29,10 +29,10 @@ def pod_pane(pod: Pod, render: RenderContext) -> tuple[Paragraph, ...]:
     paragraphs = [head, paragraph(f"{role.value if role else 'pod'}{node}{since}", label="Role")]
     ended = last_exit(pod)
     if ended is not None:
-        moment = f" at {render.time(ended.at, pod)}" if ended.at else ""
+        when = f" at {render.time(ended.at, pod)}" if ended.at else ""
         paragraphs.append(
             paragraph(
-                f"{ended.container} ended with exit code {ended.code} ({ended.reason or 'no reason given'}){moment}; "
+                f"{ended.container} ended with exit code {ended.code} ({ended.reason or 'no reason given'}){when}; "
                 f"{humanize.count(restarts(pod), 'restart')}",
                 Tone.WARN,
                 label="Last",

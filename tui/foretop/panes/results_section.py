@@ -185,17 +185,17 @@ def _why_none(resource: Resource) -> str:
 
 
 def _fetched(status: RunStatus, kept: FetchedResults, now: datetime, zone: tzinfo) -> Paragraph:
-    moment = humanize.time(kept.at, now, zone)
+    when = humanize.time(kept.at, now, zone)
     again = f"; {key_name(RESULTS.id)} fetches them again." if not why_no_files(status.phase) else "."
     if status != kept.status:
-        text = f"It has changed since these were fetched at {moment}{again}"
+        text = f"It has changed since these were fetched at {when}{again}"
         return Paragraph((Span(f"{StatusGlyph.LOOK.value} ", style_of(StatusGlyph.LOOK.tone)), span(text, Tone.WARN)))
     listed = kept.results.error_count, kept.results.warning_count
     differs = ""
     if listed != (status.errors, status.warnings):
         counts = humanize.join([humanize.count(listed[0], "error"), humanize.count(listed[1], "warning")])
         differs = f" The list has {counts}, which differs from the status."
-    return paragraph(f"Fetched at {moment}{again}{differs}", Tone.DIM)
+    return paragraph(f"Fetched at {when}{again}{differs}", Tone.DIM)
 
 
 def _listed(results: Results) -> list[Paragraph]:

@@ -44,9 +44,9 @@ def stale_paras(state: DashboardState, key: ObjectRef, zone: tzinfo) -> tuple[Pa
         return ()
     health = state.health(key.context)
     since = health.lost_at or health.since
-    age = f"As of {humanize.time(since, state.clock(key.context), zone)}, " if since else ""
+    stamp = f"As of {humanize.time(since, state.clock(key.context), zone)}, " if since else ""
     error = f": {health.error}" if health.error else ""
-    return (paragraph(f"{age}{health.state.value}{error}", Tone.WARN, yields=True),)
+    return (paragraph(f"{stamp}{health.state.value}{error}", Tone.WARN, yields=True),)
 
 
 def not_allowed(state: DashboardState) -> str:
