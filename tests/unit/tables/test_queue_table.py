@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from foretop.commands.logs_and_results import results_item
 from foretop.commands.report import queue_items
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.dashboard.table_models import StoreTableModel
+from foretop_core.dashboard.table_models import SectionRow, StoreTableModel
 from foretop_core.models import Backup, Deployment, Resource, Restore, from_builtins
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import RunState
@@ -411,6 +411,16 @@ def test_the_queues_of_two_clusters_stand_one_after_the_other() -> None:
     state.begin_frame()
     shown = [(row.key.context, row.key.name) for row in model.paint(0, 10) if row.key.kind == "Backup"]
     assert shown == [("eu", "w-1"), ("eu", "w-2"), ("us", "w-1"), ("us", "w-2")]
+
+
+def test_the_line_above_a_section_names_its_cluster_where_there_are_several() -> None:
+    waiting: list[Resource] = [backup("w-1", "Queued", created="02:01:00", queuePosition=1)]
+    state = DashboardState(FilledSource(waiting, ("eu", "us"), NOW), lambda: 0.0)
+    model = StoreTableModel(state, QueueView(), worst_first=True)
+    state.begin_frame()
+    heads = [row for row in model.paint(0, 10) if isinstance(row, SectionRow)]
+    assert [head.title for head in heads] == ["WAITING eu", "WAITING us"]
+    assert all(head.words for head in heads)
 
 
 def test_a_run_that_moves_its_volumes_without_a_slot_is_told_from_those_that_hold_one() -> None:
