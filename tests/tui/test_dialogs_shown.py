@@ -14,9 +14,9 @@ from foretop.app import Dashboard
 from foretop.bindings import ACTIONS
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.base_modal import TooSmallScreen
 from foretop.dialogs.dialog_parts import NoticeLine
 from foretop.dialogs.plan_text import StepReport
-from foretop.dialogs.too_small_screen import TooSmallScreen
 from foretop.widgets.paragraphs import Paragraph
 from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.planners.backups import DELETE_BACKUP

@@ -43,7 +43,7 @@ from foretop_core.pages import PAGES
 from foretop_core.tables.text.terminal_text import unsigned
 
 if TYPE_CHECKING:
-    from foretop.dialogs.too_small_screen import TooSmallScreen
+    from foretop.dialogs.base_modal import TooSmallScreen
     from foretop.main_screen.settings_applier import SettingsApplier
     from foretop.terminal.themes import ThemeFilter
     from foretop_core.config.live_config import LiveConfig
@@ -161,7 +161,7 @@ class Dashboard(SerialKeyApp):
         fits = event.size.width >= _LEAST_SIZE.width and event.size.height >= _LEAST_SIZE.height
         if not fits and self._size_notice is None:
             # Only where it is needed: the first paint of a terminal that is large enough does without it.
-            from foretop.dialogs.too_small_screen import TooSmallScreen
+            from foretop.dialogs.base_modal import TooSmallScreen
 
             self._size_notice = TooSmallScreen(_LEAST_SIZE)
             self.push_screen(self._size_notice)

@@ -36,7 +36,7 @@ COMMANDS = {
     "nab": ("foretop.commands.nonadmin:nab", "Delete non-admin backups, and read their logs and results."),
     "nar": ("foretop.commands.nonadmin:nar", "Delete non-admin restores, and read their results."),
     "prescaled": ("foretop.commands.prescaled", "Set the warm-up schedules of PreScaledCronJobs."),
-    "storage-request": ("foretop.commands.storage_request", "Approve or reject storage requested by tenants."),
+    "storage-request": ("foretop.commands.nonadmin:storage_request", "Approve or reject storage requested by tenants."),
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
     "acknowledge": (
         "foretop.commands.acknowledge:acknowledge",

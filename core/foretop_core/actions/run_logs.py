@@ -7,6 +7,7 @@ import re
 import string
 from array import array
 from collections.abc import AsyncIterator, Iterator, Sequence
+from enum import Enum
 from pathlib import Path
 from typing import overload
 from urllib.parse import quote
@@ -24,7 +25,41 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError, Unreachable, too_long
 from foretop_core.models import NonAdmin
 from foretop_core.own_files import create_file
-from foretop_core.rules.log_levels import LogLevel, log_level
+
+_KEYED = re.compile(r'(?:^|[\s{,])"?level"?\s*[=:]\s*"?(\w+)')
+_KLOG = re.compile(r"^([IWEF])\d{4} \d\d:\d\d:\d\d")
+"""The prefix of klog: `E1115 10:04:31.123456`."""
+_SEARCHED = 400
+"""The level stands near the beginning; the rest of a long line is not searched."""
+
+
+class LogLevel(Enum):
+    ERROR = "error"
+    WARNING = "warning"
+    OTHER = "other"
+
+
+_LEVELS = {
+    "error": LogLevel.ERROR,
+    "fatal": LogLevel.ERROR,
+    "panic": LogLevel.ERROR,
+    "critical": LogLevel.ERROR,
+    "e": LogLevel.ERROR,
+    "f": LogLevel.ERROR,
+    "warning": LogLevel.WARNING,
+    "warn": LogLevel.WARNING,
+    "w": LogLevel.WARNING,
+}
+
+
+def log_level(line: str) -> LogLevel:
+    """logrus (`level=error`), JSON (`"level":"error"`), klog (`E1115 10:04:31`) and a Go panic; else OTHER."""
+    start = line[:_SEARCHED]
+    match = _KEYED.search(start) or _KLOG.match(start)
+    if match is not None:
+        return _LEVELS.get(match[1].lower(), LogLevel.OTHER)
+    return LogLevel.ERROR if start.startswith(("panic: ", "fatal error: ")) else LogLevel.OTHER
+
 
 _AT_A_TIME = 1000
 """Lines that are decoded together: one by one takes five times as long."""

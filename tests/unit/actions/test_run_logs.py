@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from foretop_core.actions.run_logs import LogText, RunLog, log_file_name
+from foretop_core.actions.run_logs import LogLevel, LogText, RunLog, log_file_name
 from foretop_core.errors import BadInput
-from foretop_core.rules.log_levels import LogLevel
 
 LINES = ("level=info msg=ä", "level=error msg=full", "plain")
 

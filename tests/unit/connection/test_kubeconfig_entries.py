@@ -11,8 +11,13 @@ import pytest
 
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import AuthInfo, ConnectionOptions, ContextConfig, ExecConfig, Impersonation
-from foretop_core.kube.connection.kubeconfig import override_cluster, override_user, server_name
-from foretop_core.kube.connection.kubeconfig_entries import KubeconfigEntry, read_context
+from foretop_core.kube.connection.kubeconfig import (
+    KubeconfigEntry,
+    override_cluster,
+    override_user,
+    read_context,
+    server_name,
+)
 
 V1 = "client.authentication.k8s.io/v1"
 FILE = Path("/home/anna/.kube/config")

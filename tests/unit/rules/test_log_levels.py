@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from foretop_core.rules.log_levels import LogLevel, log_level
+from foretop_core.actions.run_logs import LogLevel, log_level
 
 
 @pytest.mark.parametrize(

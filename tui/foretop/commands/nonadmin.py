@@ -1,4 +1,4 @@
-"""`foretop nab` and `foretop nar`: delete non-admin backups and restores, read their logs and results."""
+"""`foretop nab`, `foretop nar` and `foretop storage-request`: what tenants have made, and what they ask for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.logs_and_results import add_logs, add_results
-from foretop.commands.object_selection import ObjectSelection, choosing_options
+from foretop.commands.object_selection import ObjectSelection, choosing_options, select_one
 from foretop.commands.write_command import (
     CommandSession,
     acting_options,
@@ -16,10 +16,17 @@ from foretop.commands.write_command import (
     verb_of,
     wait_option,
 )
-from foretop_core.actions.planners.nonadmin import DELETE_NAB, FORCE_FIELD, plan_delete_nab
+from foretop_core.actions.planners.nonadmin import (
+    DECIDE_STORAGE,
+    DELETE_NAB,
+    FORCE_FIELD,
+    Decision,
+    plan_decide,
+    plan_delete_nab,
+)
 from foretop_core.actions.plans import chosen
 from foretop_core.actions.unwatched_reads import serves_field
-from foretop_core.models.kinds import BACKUP, NAB, NAR, RESTORE, STORAGE
+from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, RESTORE, STORAGE
 
 _NAB_KINDS = (NAB, NAR, BACKUP, STORAGE)
 _RESULTS = "by namespace and resource, where its rules allow"
@@ -67,3 +74,34 @@ add_results(
     f"a non-admin restore, {_RESULTS}",
     "foretop nar results team-pay/ledger-back",
 )
+
+
+@click.group("storage-request", cls=CommandGroup, epilog=exit_codes_text("storage-request"))
+def storage_request() -> None:
+    """Approve or reject storage requested by tenants."""
+
+
+@verb_of(storage_request, DECIDE_STORAGE)
+@click.argument("names", nargs=-1, required=True)
+@connection_options
+@acting_options
+@in_session((NABSL_REQUEST,))
+async def approve(at: CommandSession, names: tuple[str, ...]) -> int:
+    """Let Velero use the storage location of a tenant."""
+    return await _decide(at, names, "approve")
+
+
+@verb_of(storage_request, DECIDE_STORAGE, 1)
+@click.argument("names", nargs=-1, required=True)
+@connection_options
+@acting_options
+@in_session((NABSL_REQUEST,))
+async def reject(at: CommandSession, names: tuple[str, ...]) -> int:
+    """Refuse the storage location of a tenant."""
+    return await _decide(at, names, "reject")
+
+
+async def _decide(at: CommandSession, names: tuple[str, ...], decision: Decision) -> int:
+    requests = at.snapshot.storage_requests
+    items = [select_one(at.snapshot, NABSL_REQUEST, requests, name) for name in dict.fromkeys(names)]
+    return await at.run(chosen(plan_decide, decision=decision), items)

@@ -15,13 +15,14 @@ from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.geometry import Size
 from textual.renderables.background_screen import BackgroundScreen
-from textual.screen import ModalScreen
-from textual.widgets import Label
+from textual.screen import ModalScreen, Screen
+from textual.widgets import Label, Static
 from textual.widgets.option_list import Option
 
 from foretop.widgets.line_widgets import TextPane
-from foretop.widgets.option_list import PlainOptionList
+from foretop.widgets.prompt import PlainOptionList
 from foretop.widgets.styles import FAINT
 from foretop_core.tables.text.terminal_text import unsigned, width
 
@@ -156,3 +157,26 @@ class ChoicePicker(BaseModal[int]):
             event.stop()
             self.dismiss(None)
             self.app.call_later(other[1], place)
+
+
+class TooSmallScreen(Screen[None]):
+    """One sentence; no key reaches what is below."""
+
+    DEFAULT_CSS = """
+    TooSmallScreen { background: ansi_default; }
+    TooSmallScreen Static { width: 100%; text-align: center; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("q,ctrl+c", "app.leave", show=False)]
+
+    def __init__(self, least: Size) -> None:
+        super().__init__()
+        self._least = least
+
+    def compose(self) -> ComposeResult:
+        yield Static("", markup=False)
+
+    def on_resize(self, event: events.Resize) -> None:
+        size, least = event.size, self._least
+        self.query_one(Static).update(
+            f"Terminal too small: {size.width}x{size.height}. foretop needs {least.width}x{least.height}. q quits."
+        )

@@ -13,8 +13,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widgets import Input, Label
 
 from foretop.dialogs.search_modal import SearchModal
-from foretop.widgets.option_list import PlainOptionList
-from foretop.widgets.prompt import Prompt
+from foretop.widgets.prompt import PlainOptionList, Prompt
 from foretop_core.errors import nearest
 from foretop_core.tables.text.terminal_text import cut_end, unsigned, width
 

@@ -14,8 +14,7 @@ from textual.widgets import Input, Label
 from textual.widgets.option_list import Option
 
 from foretop.dialogs.base_modal import BaseModal
-from foretop.widgets.option_list import PlainOptionList
-from foretop.widgets.prompt import Prompt
+from foretop.widgets.prompt import PlainOptionList, Prompt
 from foretop_core.tables.text.terminal_text import unsigned
 
 T = TypeVar("T")

@@ -17,7 +17,7 @@ from textual.widget import Widget
 from foretop.widgets.line_widgets import highlighted, strip_of
 from foretop.widgets.paragraphs import Line, Span
 from foretop.widgets.styles import CURSOR, PLAIN, style_of
-from foretop_core.rules.log_levels import LogLevel
+from foretop_core.actions.run_logs import LogLevel
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text.terminal_text import LONGEST, fold, plain_rows, unsigned
 

@@ -1,4 +1,4 @@
-"""A one-line text field. It handles all keys of text entry itself."""
+"""A one-line text field, which handles all keys of text entry itself, and a list of options to pick from."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import ClassVar
 from textual import events
 from textual.binding import Binding, BindingType
 from textual.message import Message
-from textual.widgets import Input
+from textual.strip import Strip
+from textual.widgets import Input, OptionList
 
+from foretop.widgets.styles import CURSOR
 from foretop_core.tables.text.terminal_text import cut
 
 EDITING = (("ctrl+w", "word back"), ("ctrl+u", "all back"), ("ctrl+p", "go to"))
@@ -64,3 +66,25 @@ class Prompt(Input):
         if event.key in ("up", "down"):
             event.stop()
             self.post_message(self.Passed(-1 if event.key == "up" else 1))
+
+
+class PlainOptionList(OptionList):
+    """A list that shows the selected option in reverse video, which its base cannot take from a style sheet."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("j", "highlight(1)", show=False),
+        Binding("k", "highlight(-1)", show=False),
+    ]
+    lines_each = 1
+
+    def render_line(self, y: int) -> Strip:
+        strip = super().render_line(y)
+        index = (self.scroll_offset.y + y) // self.lines_each
+        return strip.apply_style(CURSOR) if self.highlighted == index else strip
+
+    def action_highlight(self, by: int) -> None:
+        """As the arrows."""
+        if by > 0:
+            self.action_cursor_down()
+        else:
+            self.action_cursor_up()
