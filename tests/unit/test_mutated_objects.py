@@ -8,16 +8,22 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from foretop.widgets.paragraphs import paragraph, wrap
 from foretop_core.cron import Dialect, parse
 from foretop_core.errors import Unreadable
 from foretop_core.models import Backup, PreScaledCronJob, Resource, decode, from_builtins
+from foretop_core.models.wire import Metadata
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.night.night import night
 from foretop_core.rules.run_minutes import run_bits
 from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.text.terminal_text import LONGEST, clean, width
+from foretop_core.tables.timeline.night_lanes import ServerNight
 from tests.examples import sampled
+from tests.objects import NOW, backup, location, schedule
 from trials.chaos.every_entry import Outcome, try_objects
 
 pytestmark = pytest.mark.long
@@ -96,3 +102,24 @@ def test_a_word_as_long_as_is_shown_is_folded_without_a_letter_lost() -> None:
     lines = ["".join(piece.text for piece in line) for line in wrap([paragraph(word)], 78)]
     assert "".join(lines) == word
     assert {width(line) for line in lines[:-1]} <= {77, 78}
+
+
+def test_in_a_zone_the_last_year_of_all_has_no_runs_on_the_calendar() -> None:
+    parsed = parse("CRON_TZ=Europe/Berlin 0 2 * * *", Dialect.ROBFIG)
+    assert run_bits(parsed, datetime(9999, 6, 1, tzinfo=UTC), 1440, None) == 0
+
+
+def test_one_schedule_that_ran_last_in_the_last_year_does_not_take_the_night_of_all_others() -> None:
+    """Its next run would be due after the last moment that can be told."""
+    far = schedule("far", "@every 2562047h", last="9998-12-31T23:59:59Z")
+    snapshot = assemble([location(), far, schedule("hourly", "0 * * * *", last="02:00:03")])
+    runs = [run.owner.name for run in night(snapshot, "velero", NOW, draws=0).runs]
+    assert set(runs) == {"hourly"}
+
+
+def test_a_run_that_does_not_say_since_when_it_waits_is_drawn_as_of_now() -> None:
+    waits = replace(backup("b", "Queued"), metadata=Metadata(name="b", namespace="velero"))
+    first = replace(backup("a", "Queued"), metadata=Metadata(name="a", namespace="velero"))
+    ahead = ServerNight("", night(assemble([location(), first, waits]), "velero", NOW, draws=0))
+    (key,) = ahead.foreseen
+    assert {run.due for run in ahead.lane_runs(key, ahead.foreseen[key])} == {NOW}

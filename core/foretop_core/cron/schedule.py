@@ -79,7 +79,7 @@ class CronSchedule:
             else:
                 moment = self._next_in_zone(zone, after)
             return moment if moment is None or own is UTC else moment.astimezone(own)
-        except (OverflowError, ValueError):
+        except OverflowError:
             return None
 
     def _next_in_utc(self, after: datetime) -> datetime | None:
@@ -92,7 +92,11 @@ class CronSchedule:
     def _next_in_zone(self, zone: tzinfo, after: datetime) -> datetime | None:
         if self._calendar.empty:
             return None
-        return Walk(self._calendar, self._grammar, zone, after.astimezone(UTC), _HORIZON_YEARS).find()
+        try:
+            return Walk(self._calendar, self._grammar, zone, after.astimezone(UTC), _HORIZON_YEARS).find()
+        except (OverflowError, ValueError):
+            # Past the last year that a time can have.
+            return None
 
     def previous(self, before: datetime) -> datetime | None:
         """The last run strictly before an aware time, in that time's zone.

@@ -68,7 +68,10 @@ def _steady_offset(zone: tzinfo, start: datetime, end: datetime) -> timedelta | 
     """How far the wall clock is from UTC, where it stays so from well before the start to well after the end."""
     if zone is UTC:
         return timedelta()
-    begin, change = steady_span(zone, start)
+    try:
+        begin, change = steady_span(zone, start)
+    except OverflowError:
+        return None
     offset = to_local(zone, start) - start
     clear = start - CLEAR_OF_CHANGE >= begin and end + CLEAR_OF_CHANGE <= change
     return offset if clear and not offset % _MINUTE else None

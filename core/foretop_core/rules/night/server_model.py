@@ -543,7 +543,8 @@ def _planned(
     claimed = claims.of(claim(Backup(spec=schedule.spec.template)))
     refused = bool(schedule_refusal(snapshot, schedule))
     if parsed.every is not None:
-        first = (base + parsed.every - now).total_seconds()
+        # In this order, for an object may say that it ran last in the last year of all.
+        first = (base - now + parsed.every).total_seconds()
         return PlannedSchedule(
             claimed, every=max(1.0, parsed.every.total_seconds()), first=first, is_refused=refused, most=most
         )

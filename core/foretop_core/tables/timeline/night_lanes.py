@@ -175,7 +175,7 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
         past = (_past_run(run, now) for run in self.ended.get(key, ()))
         skipped = self.night.skipped.get(key.name) if key.kind == SCHEDULE.name else None
         kept_back = (_kept_back(moment) for moment in (skipped.due if skipped is not None else ()))
-        return (*past, *kept_back, *map(_foreseen_run, coming))
+        return (*past, *kept_back, *(_foreseen_run(run, now) for run in coming))
 
     @cached_property
     def _spans(self) -> tuple[SlotSpan, ...]:
@@ -222,9 +222,9 @@ def _past_run(run: PastRun, now: datetime) -> LaneRun:
     return LaneRun(run.submitted, run.start, min(run.end, now), tone=tone, sign=_LETTERS.get(run.phase))
 
 
-def _foreseen_run(run: ForeseenRun) -> LaneRun:
-    due = run.due or run.submitted or (run.start.likely if run.start else None)
-    assert due is not None
+def _foreseen_run(run: ForeseenRun, now: datetime) -> LaneRun:
+    """One that waits and does not say since when is drawn as of now."""
+    due = run.due or run.submitted or (run.start.likely if run.start else now)
     if run.fate in (Fate.LOST, Fate.REFUSED):
         return LaneRun(due, tone=Tone.BAD, sign=LaneSign.LOST)
     if run.fate is Fate.UNKNOWN:
