@@ -97,15 +97,15 @@ class ClockSkew:
         # The library reads the year 1 as 2001.
         if date.tzinfo is None or date.year not in _YEARS or f" {date.year} " not in header or received < sent:
             return
-        known = None if self._step(received) else self._bounds
+        bounds = None if self._step(received) else self._bounds
         self._learnt = (received, self._ticks()) if self._ticks is not None else None
         least, most = date - received, date + _SECOND - sent
-        if known is None or least > known[1] or most < known[0]:
+        if bounds is None or least > bounds[1] or most < bounds[0]:
             # The first answer, or a clock that was set meanwhile: what was known no longer holds.
-            if known is None or _distance(known, (least, most)) <= _JUMP or self._is_believed((least, most)):
+            if bounds is None or _distance(bounds, (least, most)) <= _JUMP or self._is_believed((least, most)):
                 self._bounds, self._jumps = (least, most), 0
         else:
-            self._bounds, self._jumps = (max(known[0], least), min(known[1], most)), 0
+            self._bounds, self._jumps = (max(bounds[0], least), min(bounds[1], most)), 0
 
     def _is_believed(self, jump: _Bounds) -> bool:
         """True if enough answers in a row say the same."""

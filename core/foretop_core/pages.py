@@ -234,10 +234,10 @@ def check_pages(pages: Iterable[PageRecord]) -> None:
             *(f"get {word}" for word, _ in page.get),
             *(f"kind {kind}" for kind in page.home_of),
         )
-        for one in taken:
-            if one in owners:
-                raise PageConflict(f"pages {owners[one]} and {page.id} both have {one}")
-            owners[one] = page.id
+        for claimed in taken:
+            if claimed in owners:
+                raise PageConflict(f"pages {owners[claimed]} and {page.id} both have {claimed}")
+            owners[claimed] = page.id
 
 
 check_pages(_RECORDS)

@@ -195,11 +195,11 @@ def _parameter_text(problem: click.BadParameter, param: click.Parameter, context
 
     name = max(param.opts, key=len) if isinstance(param, click.Option) else context.info_name
     words = [str(word) for word in param.type.choices] if isinstance(param.type, click.Choice) else []
-    given = problem.message.rpartition(" is not one of ")[0]
+    value = problem.message.rpartition(" is not one of ")[0]
     if words and isinstance(problem, click.MissingParameter):
         return f"{name} needs one of {', '.join(words)}"
-    if words and given:
-        return f"{given} is not valid for {name}{nearest(given[1:-1], words) or '; use ' + ', '.join(words)}"
+    if words and value:
+        return f"{value} is not valid for {name}{nearest(value[1:-1], words) or '; use ' + ', '.join(words)}"
     return f"Invalid value for {name}: {problem.message}" if problem.message else problem.format_message()
 
 

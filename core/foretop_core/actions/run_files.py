@@ -74,7 +74,7 @@ async def volumes_of(
     """The volume info of a backup; raises where it cannot be had or read, or is of another by now."""
     body = await run_file(executor, backup, RunFile.VOLUMES, trust, progress)
     info = await asyncio.to_thread(parse_volume_info, body)
-    now = next((one for one in executor.snapshot().backups if _name(one) == _name(backup)), None)
+    now = next((item for item in executor.snapshot().backups if _name(item) == _name(backup)), None)
     if now is None or (now.metadata.uid, now.phase) != (backup.metadata.uid, backup.phase):
         raise FileUnavailable(f"The volume info of {backup.name} is of no use", "the backup has changed meanwhile")
     return KnownVolumes(backup.metadata.uid, backup.phase, info)

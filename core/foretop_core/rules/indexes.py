@@ -62,8 +62,8 @@ class Index(Generic[M]):
 
     def count(self, context: str, *bucket: Hashable) -> int:
         """How many objects are in a bucket, without a look at them."""
-        found = self._buckets.get((context, *bucket), {})
-        return 1 if isinstance(found, tuple) else len(found)
+        items = self._buckets.get((context, *bucket), {})
+        return 1 if isinstance(items, tuple) else len(items)
 
     def without(self, context: str, other: Index[Any]) -> Iterator[M]:
         """The objects whose bucket the other index does not have; always asked for the same other index.

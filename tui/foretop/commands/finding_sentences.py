@@ -34,7 +34,7 @@ class FindingSentences:
         """The changes that are worth a sentence, each with it."""
         lines = []
         together = list(changes)
-        standing = {(one.item["code"], one.item["name"] == "") for one in together if one.type != _GONE}
+        standing = {(change.item["code"], change.item["name"] == "") for change in together if change.type != _GONE}
         for change in together:
             item = change.item
             before = self._said.pop(item["id"], None)

@@ -366,7 +366,7 @@ class CalendarPage(FilterablePage):
             if place is not None:
                 snapshot, meeting = sets[place]
                 self.lanes.go_to(snapshot.ref(meeting.schedules[0]))
-                names = ", ".join(one.name for one in meeting.schedules)
+                names = ", ".join(schedule.name for schedule in meeting.schedules)
                 start = when(meeting.minutes[0], state.now(), state.zone)
                 self.app.notify(f"{meeting.size} start together {start}: {names}")
 

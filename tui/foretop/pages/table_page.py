@@ -143,9 +143,9 @@ class TablePage(FilterablePage):
         if self.rows is None:
             return
         self.rows.table.bring()
-        at = time.monotonic()
-        if self.display and (not self.rows.table.due or at - self._painted_at >= _PAINTED_EVERY):
-            self._painted_at = at
+        now = time.monotonic()
+        if self.display and (not self.rows.table.due or now - self._painted_at >= _PAINTED_EVERY):
+            self._painted_at = now
             self.pulse()
         self._bring_rows()
 

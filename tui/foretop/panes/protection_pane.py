@@ -143,7 +143,7 @@ def _volume_lines(facts: NamespaceFacts) -> list[Paragraph]:
     newer = f", {len(volumes.newer)} newer than it" if volumes.newer else ""
     text = f"{len(volumes.taken)} of {volumes.expected} in the newest copy{by_count}{size}{newer}"
     lines = [paragraph(text, Tone.WARN if volumes.left_out else Tone.PLAIN, label="Volumes")]
-    lacking = [f"{one.name}: {one.why}" for one in volumes.left_out[:_MOST_VOLUMES]]
+    lacking = [f"{volume.name}: {volume.why}" for volume in volumes.left_out[:_MOST_VOLUMES]]
     if len(volumes.left_out) > _MOST_VOLUMES:
         lacking.append(f"and {len(volumes.left_out) - _MOST_VOLUMES} more volumes")
     if volumes.open:

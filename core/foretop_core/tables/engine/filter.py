@@ -194,7 +194,7 @@ class _Fields:
 
         @lru_cache(_REMEMBERED_VALUES)
         def fits(value: str) -> bool:
-            return any(pattern.fullmatch(one.lower()) for one in _shown_as(field, value))
+            return any(pattern.fullmatch(text.lower()) for text in _shown_as(field, value))
 
         return lambda row: fits(row.field(field))
 

@@ -221,8 +221,8 @@ def counted(facts: ScheduleFacts, run: datetime) -> str:
 
 
 def _at(entry: ScheduleRow, render: RenderContext) -> str:
-    at = coming_run(entry, render).at
-    return at if isinstance(at, str) else _day_or_minute(at, entry, render)
+    start = coming_run(entry, render).at
+    return start if isinstance(start, str) else _day_or_minute(start, entry, render)
 
 
 def _day_or_minute(at: datetime | None, entry: ScheduleRow, render: RenderContext) -> str:

@@ -318,7 +318,7 @@ class LaneWords(msgspec.Struct, frozen=True):
 
 def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, zone: tzinfo) -> LaneWords | None:
     """Words on the run at work, else on the next one; None where there is none."""
-    run = next((one for one in runs if one.is_running), None) or next(iter(runs), None)
+    run = next((candidate for candidate in runs if candidate.is_running), None) or next(iter(runs), None)
     if run is None:
         return None
     wait = wait_of(run)
