@@ -41,6 +41,7 @@ from foretop_core.models import (
 )
 from foretop_core.models.kinds import (
     BACKUP,
+    CLAIM,
     CONFIG_MAP,
     DAEMON_SET,
     DATA_UPLOAD,
@@ -51,6 +52,7 @@ from foretop_core.models.kinds import (
     POD,
     RESTORE,
     SCHEDULE,
+    SNAPSHOT_LOCATION,
     STORAGE,
     Kind,
     by_name,
@@ -59,6 +61,7 @@ from foretop_core.models.kinds import EVENT as EVENTS
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.own_failures import failure_line
+from foretop_core.rules.protection.coverage import resource_policy
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds, Triage, triage
@@ -113,6 +116,8 @@ class Session:
         self._crashed = {name: self._crashed_in(name, client) for name, client in connections.clients.items()}
         self._judges = set(WATCHED) <= set(kinds)
         """Findings are judged from all kinds that are watched: without them nobody asks which are known."""
+        self._shows_volumes = asyncio.Event()
+        """Set while somebody looks at what is known of volumes."""
         self._limits_read: dict[tuple[str, str], datetime] = {}
         self._running: asyncio.Task[None] | None = None
         self._group: asyncio.TaskGroup | None = None
@@ -184,6 +189,10 @@ class Session:
     def watch_on_demand(self, kinds: frozenset[str]) -> None:
         """Watches these kinds wherever a Velero server is, and no other kind that is watched on demand."""
         on_demand = tuple(kind for kind in ON_DEMAND if kind.name in kinds)
+        if CLAIM.name in kinds:
+            self._shows_volumes.set()
+        else:
+            self._shows_volumes.clear()
         for name, cluster in self.clusters.items():
             cluster.follow_on_demand(on_demand, self.snapshot(name).velero_namespaces if on_demand else ())
 
@@ -232,6 +241,8 @@ class Session:
                     # At the second look, for the first runs that came in have opened watches of their data movements.
                     await self._look_at_crashed(context)
                     await self._look_at_node_limits(self._moving(context))
+                    if self._shows_volumes.is_set():
+                        await self._look_at_deciding(context)
                     return
             await asyncio.sleep(0.01)
 
@@ -259,6 +270,8 @@ class Session:
             group.create_task(self._kept_running("following data movements", self._follow_movements, DATA_UPLOAD))
             group.create_task(self._kept_running("following crashed servers", self._follow_servers, POD))
             group.create_task(self._kept_running("following node agents", self._follow_node_agents, DAEMON_SET))
+            work = self._follow_deciding
+            group.create_task(self._kept_running("following what decides about volumes", work, SNAPSHOT_LOCATION))
             if self._judges:
                 work = self._follow_acknowledgements
                 group.create_task(self._kept_running("following acknowledgements", work, CONFIG_MAP))
@@ -336,6 +349,27 @@ class Session:
                 self._limits_read[context, namespace] = now
                 limits = await read_node_limits(self.clusters[context].client, namespace)
                 self.store.note_node_limits(context, namespace, limits)
+
+    async def _follow_deciding(self) -> None:
+        """Reads what decides about volumes while somebody looks at what is known of them, and again each minute."""
+        while True:
+            await self._shows_volumes.wait()
+            for context in self.contexts:
+                await self._look_at_deciding(context)
+            self._note_working(SNAPSHOT_LOCATION)
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    async def _look_at_deciding(self, context: str) -> None:
+        """One read of it for each server that has schedules."""
+        from foretop_core.kube.access.deciding_reads import read_deciders
+
+        snapshot = self.snapshot(context)
+        for namespace, schedules in snapshot.schedules_by_namespace.items():
+            flags = snapshot.server(namespace).volume_flags
+            names = {resource_policy(schedule.spec.template) for schedule in schedules}
+            names |= {flags.volume_policies} if flags is not None else set()
+            found = await read_deciders(self.clusters[context].client, namespace, names - {""})
+            self.store.note_deciding(context, namespace, found)
 
     async def _follow_acknowledgements(self) -> None:
         """Watches them beside each Velero: where objects are that only it works on, which no tenant can make."""

@@ -10,7 +10,13 @@ import msgspec
 
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord
-from foretop_core.kube.access.accessible_namespaces import CLUSTER_READ, NODE_AGENT_READS, watch_permissions
+from foretop_core.kube.access.accessible_namespaces import (
+    CLUSTER_READ,
+    DECIDING_READS,
+    DECIDING_READS_EVERYWHERE,
+    NODE_AGENT_READS,
+    watch_permissions,
+)
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
 
 SUBJECT = "SUBJECT"
@@ -63,8 +69,8 @@ def _local_records() -> Iterator[ActionRecord]:
 def role_needs(holder: RoleHolder) -> RoleNeeds:
     """The rights that the watches and the actions of a role need."""
     acting = tuple(needed for record in role_records(holder) for needed in (*record.rights, *record.reads))
-    beside = (*_watched(kind for kind in KINDS if kind in BESIDE_VELERO), *NODE_AGENT_READS)
-    others = _watched(kind for kind in KINDS if kind not in BESIDE_VELERO)
+    beside = (*_watched(kind for kind in KINDS if kind in BESIDE_VELERO), *NODE_AGENT_READS, *DECIDING_READS)
+    others = (*_watched(kind for kind in KINDS if kind not in BESIDE_VELERO), *DECIDING_READS_EVERYWHERE)
     match holder:
         case RoleHolder.CLUSTER_ADMIN | RoleHolder.AUDITOR:
             return RoleNeeds(everywhere=(*beside, *others, *acting))

@@ -139,6 +139,20 @@ VOLUME = Kind(
     namespaced=False,
 )
 CONFIG_MAP = Kind("ConfigMap", builtin_kinds.ConfigMap, "", "v1", "configmaps", ("cm",))
+SNAPSHOT_LOCATION = Kind(
+    "VolumeSnapshotLocation", velero.VolumeSnapshotLocation, VELERO, "v1", "volumesnapshotlocations", ("vsl",)
+)
+STORAGE_CLASS = Kind(
+    "StorageClass", builtin_kinds.StorageClass, "storage.k8s.io", "v1", "storageclasses", ("sc",), namespaced=False
+)
+SNAPSHOT_CLASS = Kind(
+    "VolumeSnapshotClass",
+    builtin_kinds.VolumeSnapshotClass,
+    "snapshot.storage.k8s.io",
+    "v1",
+    "volumesnapshotclasses",
+    namespaced=False,
+)
 RESOURCE_QUOTA = Kind("ResourceQuota", Resource, "", "v1", "resourcequotas", ("quota",))
 
 MOVEMENTS = (POD_VOLUME_BACKUP, POD_VOLUME_RESTORE, DATA_UPLOAD, DATA_DOWNLOAD)

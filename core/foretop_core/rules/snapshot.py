@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -34,13 +34,14 @@ from foretop_core.models import (
 )
 from foretop_core.models.builtin_kinds import ConfigMap
 from foretop_core.models.kinds import Kind
+from foretop_core.models.velero import EXCLUDE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.behaviour_evidence import behaviour
 from foretop_core.rules.cron_dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
 from foretop_core.rules.heartbeat import Heartbeat, LifeSign, beat_second, heartbeat, signs_in
 from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.lookups import Lookups, own_run
-from foretop_core.rules.phases import QUEUE_PHASES, WAITING
+from foretop_core.rules.phases import QUEUE_PHASES, USABLE, WAITING
 from foretop_core.rules.protection.coverage import namespace_filter
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.queue.node_limits import Limits, NodeAgentLimits
@@ -53,12 +54,18 @@ from foretop_core.rules.volumes.evidence import (
     ClaimedVolume,
     KnownVolumes,
     VolumeEvidence,
+    VolumeFlags,
     VolumesSeen,
     moved_volumes,
     open_volumes,
     snapshot_count,
     volume_evidence,
 )
+
+if TYPE_CHECKING:
+    from foretop_core.rules.volumes.foretold import Deciders, ForetoldVolumes, RunPlan
+
+# Deferred imports: what volumes are foretold by is loaded with the first page that tells of them.
 
 R = TypeVar("R", bound=Resource)
 Verdicts = Mapping[str, tuple[Dialect, ...]]
@@ -77,6 +84,7 @@ class VeleroInfo(msgspec.Struct, frozen=True):
     wanted_pods: int | None = None
     """How many pods the Deployment is to have; None before its controller has reported on it."""
     ready_pods: int = 0
+    volume_flags: VolumeFlags | None = None
     started: datetime | None = None
     """When it was last started, as far as its Deployment tells: no sign of an earlier server tells of this one."""
 
@@ -174,6 +182,8 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     servers: Mapping[str, VeleroInfo] = msgspec.field(default_factory=dict)
     config_maps: tuple[ConfigMap, ...] = ()
     """Those with acknowledgements; of a file all."""
+    deciding: Mapping[str, Deciders] = msgspec.field(default_factory=dict)
+    """By namespace of a server, what decides about volumes, read while a page shows what is known of them."""
     node_limits: Limits = msgspec.field(default_factory=dict)
     """Read while volumes move."""
     server_status: tuple[ServerStatusRequest, ...] = ()
@@ -381,6 +391,73 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             has_movements=has_movements,
             known=self.volume_info(backup),
         )
+
+    def next_run(self, schedule: Schedule) -> RunPlan:
+        """The plan of a schedule's next run, by what was read of what decides."""
+        from foretop_core.rules.volumes.foretold import run_plan
+
+        key = schedule.namespace, schedule.name
+        held = self._next_runs.get(key)
+        if held is None or held.spec is not schedule.spec.template:
+            deciders, annotations = self.deciders(schedule.namespace), schedule.metadata.annotations
+            held = self._next_runs[key] = run_plan(schedule.spec.template, deciders, schedule.name, annotations)
+        return held
+
+    def next_volumes(self, schedule: Schedule, namespace: str) -> ForetoldVolumes:
+        """The fate of the volumes of a namespace in the next run of a schedule.
+
+        Where its last run took one by a file copy or data movement, the next one is expected to do so again.
+        """
+        from foretop_core.rules.volumes.foretold import ForetoldVolumes, NamespaceVolumes, foretold_volumes, with_proof
+
+        if not self.volumes_seen.has_claims_of(namespace):
+            return ForetoldVolumes(unknown=self._why_no_claims(namespace))
+        deciders, claims = self.deciders(schedule.namespace), tuple(self.lookups.claims_in(namespace))
+        volumes = {
+            one.claim.spec.volume_name: one.volume for one in self._with_volume(claims) if one.volume is not None
+        }
+        pods = None if deciders.pods is None else deciders.pods.get(namespace, ())
+        found = foretold_volumes(self.next_run(schedule), deciders, NamespaceVolumes(claims, volumes, pods))
+        last = next((run for run in self.runs(schedule) if run.phase in USABLE), None)
+        return with_proof(found, namespace, self._moved(last)) if last is not None and found.open else found
+
+    def next_volumes_of(self, schedule: Schedule) -> Mapping[str, ForetoldVolumes]:
+        """By namespace, the volumes that the next run of a schedule is to take; costs a look at all claims."""
+        key = schedule.namespace, schedule.name
+        if key not in self._next_volumes_of:
+            wanted = namespace_filter(schedule.spec.template)
+            excluded = set(self.deciders(schedule.namespace).excluded_namespaces)
+            names = sorted({claim.namespace for claim in self.claims} - excluded)
+            self._next_volumes_of[key] = {
+                name: self.next_volumes(schedule, name) for name in names if wanted.takes(name)
+            }
+        return self._next_volumes_of[key]
+
+    @cached_property
+    def _next_volumes_of(self) -> dict[tuple[str, str], Mapping[str, ForetoldVolumes]]:
+        return {}
+
+    def deciders(self, namespace: str) -> Deciders:
+        """All that decides about volumes in the runs of a server, as far as it was read."""
+        from foretop_core.rules.volumes.foretold import Deciders
+
+        if namespace not in self._deciders:
+            excluded = (item.name for item in self.namespaces or () if item.label(EXCLUDE_LABEL) == "true")
+            self._deciders[namespace] = msgspec.structs.replace(
+                self.deciding.get(namespace) or Deciders(namespace),
+                release=self.verdict(namespace).release,
+                flags=self.server(namespace).volume_flags,
+                excluded_namespaces=tuple(excluded),
+            )
+        return self._deciders[namespace]
+
+    @cached_property
+    def _deciders(self) -> dict[str, Deciders]:
+        return {}
+
+    @cached_property
+    def _next_runs(self) -> dict[tuple[str, str], RunPlan]:
+        return {}
 
     def volume_info(self, backup: Backup) -> KnownVolumes | None:
         """The volume info that was fetched of this very backup, as it is now; None where none was."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 
 from foretop_core.models import Deployment, kinds
 from foretop_core.models.builtin_kinds import Container
 from foretop_core.rules.snapshot import VeleroInfo
+from foretop_core.rules.volumes.evidence import VolumeFlags
 
 VELERO_DEPLOYMENT = kinds.VELERO_DEPLOYMENT
 OADP_DEPLOYMENT = "openshift-adp-controller-manager"
@@ -33,6 +35,7 @@ def server(deployment: Deployment) -> VeleroInfo | None:
         oadp_version=_matched(_OADP_TAG, image_tag(container.image)),
         wanted_pods=_wanted_pods(deployment),
         ready_pods=deployment.status.ready_replicas,
+        volume_flags=volume_flags(flags),
         started=_started(deployment),
     )
 
@@ -55,6 +58,18 @@ def _started(deployment: Deployment) -> datetime | None:
         if condition.type in since
     ]
     return max((time for time in (deployment.created, *times) if time is not None), default=None)
+
+
+def volume_flags(flags: Mapping[str, str]) -> VolumeFlags:
+    """The flags that decide about volumes, out of all by their names."""
+    locations = (entry.partition(":") for entry in flags.get("default-volume-snapshot-locations", "").split(","))
+    return VolumeFlags(
+        "EnableCSI" in flags.get("features", "").split(","),
+        flags.get("default-volumes-to-fs-backup", "false") in _TRUE,
+        flags.get("default-snapshot-move-data", "false") in _TRUE,
+        {provider: name for provider, colon, name in locations if colon},
+        flags.get("global-backup-volume-policies-configmap", ""),
+    )
 
 
 def _wanted_pods(deployment: Deployment) -> int | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -44,6 +44,9 @@ from foretop_core.rules.snapshot import ClusterSnapshot, KeptIndexes, KeptNights
 from foretop_core.rules.volumes.evidence import KnownVolumes, VolumesSeen
 from foretop_core.store.change_history import Observations
 from foretop_core.store.health import WatchHealthRegistry, visibility_gaps
+
+if TYPE_CHECKING:
+    from foretop_core.rules.volumes.foretold import Deciders
 
 R = TypeVar("R", bound=Resource)
 _log = logger(__name__)
@@ -171,6 +174,7 @@ class Store:
         self._unreadable: dict[ObjectRef, UnreadableObject] = {}
         self._sinks: dict[WatchScope, StoreSink] = {}
         self._holders: dict[ObjectRef, int] = {}
+        self._deciding: dict[str, dict[str, Deciders]] = {}
         self._node_limits: dict[str, dict[str, NodeAgentLimits]] = {}
         self._known_volumes: dict[str, dict[tuple[str, str], KnownVolumes]] = {}
         self._nights: dict[str, KeptNights] = {}
@@ -270,6 +274,7 @@ class Store:
             made,
             live=live,
             node_limits=self._node_limits.get(context, {}),
+            deciding=self._deciding.get(context, {}),
             known_volumes=self._known_volumes.get(context, {}),
         )
 
@@ -285,6 +290,18 @@ class Store:
             self._node_limits[context] = {**known, namespace: found}
             self._revisions[context] += 1
             self._notify()
+
+    def note_deciding(self, context: str, namespace: str, found: Deciders) -> None:
+        """Takes in what decides about volumes in the runs of a server; what is told of its schedules may be another."""
+        known = self._deciding.get(context, {})
+        if known.get(namespace) == found:
+            return
+        self._deciding[context] = {**known, namespace: found}
+        self._revisions[context] += 1
+        for key, schedule in self.items(context, SCHEDULE.name):
+            if key.namespace == namespace:
+                self.feed.publish(key, schedule, schedule)
+        self._notify()
 
     def note_volumes(self, key: ObjectRef, found: KnownVolumes) -> None:
         """Takes in the volume info of a backup, until it is deleted; of too many the one that came first goes."""

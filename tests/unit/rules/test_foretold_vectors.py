@@ -13,6 +13,7 @@ from foretop_core.models.builtin_kinds import ConfigMap, StorageClass, VolumeSna
 from foretop_core.models.velero import VolumeSnapshotLocation
 from foretop_core.rules.cron_dialects.releases import Release
 from foretop_core.rules.protection.coverage import Extent, VolumeMethod
+from foretop_core.rules.volumes.evidence import VolumeFlags
 from foretop_core.rules.volumes.foretold import (
     Deciders,
     ForetoldVolumes,
@@ -22,7 +23,6 @@ from foretop_core.rules.volumes.foretold import (
     planned_coverage,
     run_plan,
 )
-from foretop_core.rules.volumes.server_flags import ServerFlags
 from tests.unit.rules.test_coverage_vectors import FILES, Vectors, read_vectors, took_all
 
 _CSI = "coverage-301"
@@ -49,7 +49,7 @@ def deciders(name: str, vectors: Vectors, run: dict[str, Any]) -> Deciders:
     classes = [from_builtins(StorageClass, item) for item in vectors.of_kind("StorageClass")]
     return Deciders(
         release=Release(1, 18, 3),
-        flags=ServerFlags(has_csi=name == _CSI),
+        flags=VolumeFlags(has_csi=name == _CSI),
         config_maps=maps,
         locations=(EBS,),
         storage_classes={item.name: item for item in classes},

@@ -267,7 +267,11 @@ def test_the_item_of_a_namespace_has_its_copies_and_what_makes_them() -> None:
                 "namespace": "velero",
                 "name": "shop-daily",
                 "covers": "all",
-                "volumes": "not known",
+                "volumes": "none",
+                "volumesTaken": [],
+                "volumesLeftOut": [],
+                "volumesNotKnown": [],
+                "volumesUnknown": None,
                 "paused": False,
                 "refused": False,
             }

@@ -40,7 +40,17 @@ from foretop_core.dashboard.object_fetch import (
 )
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.models.kinds import BACKUP, HAVE_RESULTS, NAMESPACE, ON_DEMAND
+from foretop_core.models.kinds import (
+    BACKUP,
+    CLAIM,
+    DATA_UPLOAD,
+    HAVE_RESULTS,
+    NAMESPACE,
+    ON_DEMAND,
+    POD_VOLUME_BACKUP,
+    SCHEDULE,
+    VOLUME,
+)
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGE_OF
@@ -51,6 +61,8 @@ from foretop_core.tables.text.terminal_text import cut
 if TYPE_CHECKING:
     from foretop_core.rules.volumes.backup_contents import FetchedFiles
 
+_OF_VOLUMES = frozenset(kind.name for kind in (CLAIM, VOLUME, POD_VOLUME_BACKUP, DATA_UPLOAD))
+"""For what the next run of a schedule takes of volumes."""
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _WITH_VOLUMES = ("volumes", "describe", "results")
 _LEAST_OF_RUNS = 5
@@ -150,7 +162,8 @@ class DetailPage(Page, can_focus=True):
         if self.key is None:
             return frozenset()
         home = TABLE_PAGES.get(PAGE_OF.get(self.key.kind, ""))
-        return (frozenset({self.key.kind}) & _ON_DEMAND) | (home.kinds_on_demand if home is not None else frozenset())
+        own = _OF_VOLUMES if self.key.kind == SCHEDULE.name else frozenset({self.key.kind}) & _ON_DEMAND
+        return own | (home.kinds_on_demand if home is not None else frozenset())
 
     def subject(self) -> ObjectRef | None:
         return self.key

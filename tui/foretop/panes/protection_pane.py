@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, paragraph
@@ -22,6 +23,9 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.protection import ProtectionRow, protection_mark
 from foretop_core.tables.resources.repositories import repository_mark
 
+if TYPE_CHECKING:
+    from foretop_core.rules.facts.namespace_facts import ForetoldVolumes
+
 _MOST_SCHEDULES = 4
 _MOST_VOLUMES = 3
 
@@ -38,6 +42,7 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
     paragraphs += _copy_lines(facts, render)
     paragraphs += _volume_lines(facts)
     paragraphs += _cover_lines(facts, render)
+    paragraphs += _next_lines(facts)
     if protection.unavailable:
         paragraphs.append(paragraph(f"{humanize.join(protection.unavailable)}: unavailable", Tone.BAD, label="Storage"))
     paragraphs += [_repository_line(repository, render) for repository in protection.repositories[:2]]
@@ -113,7 +118,8 @@ def _cover_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph
         state = ", refused" if cover.is_refused else ", paused" if cover.schedule.spec.paused else ""
         run = _next(cover, render) if cover.is_active and protection.exists is not False else ""
         cluster = facts.cluster_scoped(cover)
-        text = f"{cover.schedule.name} ({cover.coverage}){state}{run}; cluster-scoped: {cluster}"
+        coverage = facts.next_coverage(cover)
+        text = f"{cover.schedule.name} ({coverage}){state}{run}; cluster-scoped: {cluster}"
         lines.append(paragraph(text, label=" " if place else "Covered"))
         refusal = render.schedule(cover.schedule).refusal if run and not protection.unavailable else ""
         if refusal:
@@ -149,6 +155,37 @@ def _volume_lines(facts: NamespaceFacts) -> list[Paragraph]:
     if volumes.open:
         lacking.append(f"{humanize.join(volumes.open)}: not known, {volumes.unknown}")
     return [*lines, *(paragraph(f"{text}.", label=" ") for text in lacking)]
+
+
+def _next_lines(facts: NamespaceFacts) -> list[Paragraph]:
+    """The volumes that the next runs of its schedules leave out, and those of which that is not known."""
+    if facts.protection.exists is False:
+        return []
+    lines = []
+    for cover in facts.protection.covers[:_MOST_SCHEDULES]:
+        if not cover.is_refused:
+            told = next_run_lines(facts.next_volumes(cover))
+            lines += [(tone, f"{cover.schedule.name} {text}") for tone, text in told]
+    return [
+        paragraph(f"{text}.", tone, label=" " if place else "Next run")
+        for place, (tone, text) in enumerate(lines[:_MOST_SCHEDULES])
+    ]
+
+
+def next_run_lines(foretold: ForetoldVolumes) -> list[tuple[Tone, str]]:
+    """The fate of the volumes of a namespace in one run, those first that are left out; none where all are taken."""
+    lines = []
+    by_why: dict[str, list[str]] = {}
+    for one in foretold.left_out:
+        by_why.setdefault(one.why, []).append(one.name)
+    chosen = {one.why for one in foretold.left_out if one.is_chosen}
+    for why, names in by_why.items():
+        tone = Tone.PLAIN if why in chosen else Tone.WARN
+        lines.append((tone, f"leaves out {humanize.join(names, _MOST_VOLUMES)}: {why}"))
+    if foretold.open:
+        names = [one.name for one in foretold.open]
+        lines.append((Tone.DIM, f"may take {humanize.join(names, _MOST_VOLUMES)}: {foretold.open[0].why}"))
+    return lines
 
 
 def _next(cover: NamespaceCover, render: RenderContext) -> str:

@@ -29,6 +29,7 @@ from foretop_core.tables.resources.schedules import ScheduleRow, last_runs
 from foretop_core.tables.text.terminal_text import pad
 
 _CHART_ROWS, _LAST_RUNS = 5, 14
+_MOST_VOLUMES = 3
 _RUN_COLUMNS = tuple(column for column in RUNS_OF_SCHEDULE if column.name not in ("expires", "backup"))
 _KEPT_FREE = paragraph("", yields=True, least=0)
 """An empty line, where there is room for it."""
@@ -55,7 +56,7 @@ def schedule_page(
     facts = render.schedule_facts(entry)
     head = _statement(facts, render) or _good_ones(facts)
     body = _unpausing(facts, render) if entry.schedule.spec.paused else _running(facts, render)
-    happens = (*body, *_last_in_table(facts, render), *to_do)
+    happens = (*body, *_next_volumes(facts, render), *_last_in_table(facts, render), *to_do)
     if not is_wide:
         chart = run_chart_lines(entry, render, cells, _PAGE_CHART_ROWS, tells_usual=True)
         return *head, *happens, *_set_up_briefly(facts), *chart
@@ -68,6 +69,29 @@ def schedule_page(
     chart = run_chart_lines(entry, render, cells, _WIDE_PAGE_CHART_ROWS, has_dates=True)
     gap = paragraph("")
     return *head, *((gap,) if head else ()), *beside(left, right, cells), gap, *chart, *((gap,) if chart else ())
+
+
+def _next_volumes(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
+    """The volumes that the next run takes, and those that it leaves out; nothing where claims were not read."""
+    snapshot = render.snapshot
+    if not snapshot.claims:
+        return ()
+    if refused := snapshot.next_run(facts.schedule).refused:
+        return (paragraph(f"Velero refuses the next run: {refused}", Tone.BAD, label="Volumes"),)
+    by_namespace = snapshot.next_volumes_of(facts.schedule)
+    taken = sum(len(found.taken) for found in by_namespace.values())
+    left_out = [(name, one) for name, found in by_namespace.items() for one in found.left_out]
+    still_open = [(name, one) for name, found in by_namespace.items() for one in found.open]
+    counted = [f"takes {humanize.count(taken, 'volume')}"]
+    counted += [f"leaves out {len(left_out)}"] if left_out else []
+    counted += [f"{len(still_open)} not known"] if still_open else []
+    tone = Tone.WARN if any(not one.is_chosen for _, one in left_out) else Tone.PLAIN
+    lines = [paragraph(f"the next run {', '.join(counted)}", tone, label="Volumes")]
+    told = [f"{name}/{one.name} left out: {one.why}" for name, one in left_out[:_MOST_VOLUMES]]
+    if len(left_out) > _MOST_VOLUMES:
+        told.append(f"and {len(left_out) - _MOST_VOLUMES} more left out")
+    told += [f"{name}/{one.name} not known: {one.why}" for name, one in still_open[:1]]
+    return (*lines, *(paragraph(f"{one}.", label=" ", yields=True) for one in told))
 
 
 def _last_in_table(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -21,6 +21,10 @@ from foretop_core.models.kinds import (
     NAMESPACE,
     NODE_AGENT,
     NODE_AGENT_CONFIG,
+    POD,
+    SNAPSHOT_CLASS,
+    SNAPSHOT_LOCATION,
+    STORAGE_CLASS,
     Kind,
     RequiredPermission,
 )
@@ -46,6 +50,18 @@ NODE_AGENT_READS = (
     RequiredPermission("get", CONFIG_MAP, names=(NODE_AGENT_CONFIG,)),
 )
 """For how many volumes a node moves at once."""
+
+DECIDING_READS = (
+    RequiredPermission("get", CONFIG_MAP),
+    RequiredPermission("list", SNAPSHOT_LOCATION),
+)
+"""Beside Velero, for what the next run takes of volumes: its resource policies are ConfigMaps of any name."""
+DECIDING_READS_EVERYWHERE = (
+    RequiredPermission("list", STORAGE_CLASS),
+    RequiredPermission("list", SNAPSHOT_CLASS),
+    RequiredPermission("list", POD),
+)
+"""For the same, in the whole cluster."""
 
 CLUSTER_READ = RequiredPermission("get", NAMESPACE, names=("kube-system",))
 """For the uid that distinguishes a cluster from others."""

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -20,7 +21,13 @@ from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_fact
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.phases import ENDED, WAITING
 from foretop_core.rules.protection.copies import NO_COPIES
-from foretop_core.rules.protection.coverage import Coverage, Extent, cluster_scoped_text, namespace_filter
+from foretop_core.rules.protection.coverage import (
+    Coverage,
+    Extent,
+    cluster_scoped_text,
+    namespace_filter,
+    resource_policy,
+)
 from foretop_core.rules.protection.namespace_protection import (
     RECENT_ENOUGH,
     NamespaceCover,
@@ -36,9 +43,15 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_names
 from foretop_core.rules.volumes.evidence import VolumeEvidence, claim_of
 
+if TYPE_CHECKING:
+    from foretop_core.rules.volumes.foretold import ForetoldVolumes
+
+# Deferred imports: what volumes are foretold by is loaded with the first page that tells of them.
+
 __all__ = [
     "IGNORED_NAMESPACES",
     "Extent",
+    "ForetoldVolumes",
     "LastingNamespaceFacts",
     "NamespaceCover",
     "NamespaceFacts",
@@ -536,6 +549,18 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 return f"{back}: {unready_names(self.protection.unready)}"
             case _:
                 return _WORDS[self.state]
+
+    def next_coverage(self, cover: NamespaceCover) -> Coverage:
+        """How much of it the next run of a schedule takes; by its resource policy too, where that was read."""
+        from foretop_core.rules.volumes.foretold import planned_coverage
+
+        if self.protection.exists is False or not resource_policy(cover.schedule.spec.template):
+            return cover.coverage
+        return planned_coverage(self.judge.snapshot.next_run(cover.schedule), self.protection.namespace)
+
+    def next_volumes(self, cover: NamespaceCover) -> ForetoldVolumes:
+        """The fate of its volumes in the next run of a schedule."""
+        return self.judge.snapshot.next_volumes(cover.schedule, self.protection.namespace)
 
     @cached_property
     def volumes(self) -> VolumeEvidence:

@@ -1,4 +1,7 @@
-"""Findings about namespaces that could not be brought back, or only from something old or soon pruned."""
+"""Findings about namespaces that could not be brought back, or only from something old, soon pruned or partial.
+
+What the next runs leave out is told where what decides was read: while a page shows what is known of volumes.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds, brief
 from foretop_core.rules.triage.schedules import coming_note
 
+_MOST_CLAIMS = 2000
 _ALL_LOST = "all copies are out of reach"
 _COVERED_BY = frozenset({"", SCHEDULE.name, NAB.name})
 
@@ -300,3 +304,78 @@ def _by_annotation(value: str) -> str:
         f"Its backups have the annotation {ARGO_TRACKING_ID}={value}, which Velero copied from the schedule. Older "
         "releases of Argo CD take them for their own and prune them; newer ones see that the mark names the schedule."
     )
+
+
+def refused_runs(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Schedules whose next run Velero refuses because of their resource policy or snapshot locations."""
+    for schedule in _judged(snapshot):
+        refused = snapshot.next_run(schedule).refused
+        if refused:
+            yield Finding(
+                "next-run-refused",
+                Severity.ERROR,
+                snapshot.ref(schedule),
+                None,
+                "its next run will be refused",
+                "Velero will refuse each of its runs, and it takes nothing until that is mended.",
+                "Correct the template, or the ConfigMap or location that it names.",
+                raw=refused,
+            )
+
+
+def empty_templates(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Schedules whose runs take nothing and are Completed all the same, in this release of Velero."""
+    for schedule in snapshot.schedules:
+        if not schedule.spec.paused and _may_be_empty(schedule) and (why := snapshot.next_run(schedule).nothing):
+            yield Finding(
+                "template-takes-nothing",
+                Severity.ERROR,
+                snapshot.ref(schedule),
+                None,
+                "its runs take nothing",
+                f"{why}. Its backups are Completed, and empty.",
+                'Set includedNamespaces to "*", or upgrade Velero.',
+            )
+
+
+def never_taken(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Volumes that each schedule of their namespace leaves out, though nobody asked for it.
+
+    With very many claims nobody is told here: to foretell each of them at every change takes too long.
+    """
+    if len(snapshot.claims) > _MOST_CLAIMS:
+        return
+    schedules = tuple(_judged(snapshot))
+    left_out: dict[str, dict[str, str]] = {}
+    elsewhere: set[tuple[str, str]] = set()
+    for schedule in schedules:
+        for namespace, found in snapshot.next_volumes_of(schedule).items():
+            chosen = [one.name for one in found.left_out if one.is_chosen]
+            others = (*[one.name for one in found.taken], *[one.name for one in found.open], *chosen)
+            elsewhere.update((namespace, name) for name in others)
+            left_out.setdefault(namespace, {}).update({one.name: one.why for one in found.left_out})
+    for namespace, whys in sorted(left_out.items()):
+        names = sorted(name for name in whys if (namespace, name) not in elsewhere)
+        if names:
+            first = names[0]
+            counted = humanize.count(len(names), "volume")
+            yield Finding(
+                "volumes-never-taken",
+                Severity.WARNING,
+                ObjectRef(snapshot.context, NAMESPACE.name, "", namespace),
+                None,
+                brief(f"{counted} never taken", "volumes never taken"),
+                f"No schedule takes the data of {humanize.join(names)}. {first}: {whys[first]}.",
+                "Change a template or its resource policy so that it takes them; or, where that is meant, let a "
+                "resource policy skip them.",
+            )
+
+
+def _judged(snapshot: ClusterSnapshot) -> Iterator[Schedule]:
+    """The schedules that run, of servers where what decides was read."""
+    return (item for item in snapshot.schedules if item.namespace in snapshot.deciding and not item.spec.paused)
+
+
+def _may_be_empty(schedule: Schedule) -> bool:
+    template = schedule.spec.template
+    return bool(template.excluded_namespaces) and not template.included_namespaces

@@ -55,6 +55,20 @@ class VolumesSeen(msgspec.Struct, frozen=True):
         return "" in self.movements_in or server in self.movements_in
 
 
+class VolumeFlags(msgspec.Struct, frozen=True):
+    """The flags of a Velero server that decide what becomes of volumes."""
+
+    has_csi: bool = False
+    copies_files: bool = False
+    """The default for templates that do not say it."""
+    moves_data: bool = False
+    """The same."""
+    snapshot_locations: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """The default location of each provider."""
+    volume_policies: str = ""
+    """The ConfigMap whose volume policies come after those of every run; "" for none."""
+
+
 class TakenVolume(msgspec.Struct, frozen=True):
     name: str
     method: VolumeMethod
@@ -69,6 +83,8 @@ class TakenVolume(msgspec.Struct, frozen=True):
 class LeftOutVolume(msgspec.Struct, frozen=True):
     name: str
     why: str
+    is_chosen: bool = False
+    """Somebody wanted it so: by a policy, or a label."""
 
 
 class VolumeEvidence(msgspec.Struct, frozen=True):
@@ -304,7 +320,7 @@ _MOVING = "its data movements have not ended"
 def told_by(movement: DataMovement) -> ToldVolume:
     """The fate of a volume by the object that moves its data."""
     namespace, claim = claim_of(movement)
-    method = _method(movement)
+    method = method_of(movement)
     if movement.phase == "Completed":
         return ToldVolume(namespace, claim, VolumeFate.TAKEN, method, _size(movement))
     fate = VolumeFate.LEFT_OUT if movement.phase in _ENDED else VolumeFate.NOT_KNOWN
@@ -366,7 +382,8 @@ def _is_of_another(movement: DataMovement, claim: PersistentVolumeClaim) -> bool
     return bool(uid and claim.metadata.uid) and uid != claim.metadata.uid
 
 
-def _method(movement: DataMovement) -> VolumeMethod:
+def method_of(movement: DataMovement) -> VolumeMethod:
+    """How a movement takes a volume."""
     return VolumeMethod.DATA_MOVER if isinstance(movement, DataUpload) else VolumeMethod.FILE_SYSTEM
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import msgspec
 
-from foretop_core.models import BackupSpec, PersistentVolume, PersistentVolumeClaim, Pod
+from foretop_core.models import BackupSpec, DataMovement, PersistentVolume, PersistentVolumeClaim, Pod
 from foretop_core.models.builtin_kinds import ConfigMap, PodVolume, StorageClass, VolumeSnapshotClass
 from foretop_core.models.velero import EXCLUDE_LABEL, VolumeSnapshotLocation
 from foretop_core.rules.cron_dialects.releases import Release
@@ -25,7 +25,7 @@ from foretop_core.rules.protection.coverage import (
     refused_because,
     resource_policy,
 )
-from foretop_core.rules.volumes.evidence import LeftOutVolume, TakenVolume
+from foretop_core.rules.volumes.evidence import LeftOutVolume, TakenVolume, VolumeFlags, method_of
 from foretop_core.rules.volumes.policies import (
     NO_POLICIES,
     PolicyNotRead,
@@ -35,7 +35,6 @@ from foretop_core.rules.volumes.policies import (
     read_policies,
 )
 from foretop_core.rules.volumes.run_filters import CLAIMS, PODS, RunFilters
-from foretop_core.rules.volumes.server_flags import ServerFlags
 
 _FIRST_FORETOLD = Release(1, 15, 0)
 """Earlier releases put the objects of a run together in another way."""
@@ -91,7 +90,7 @@ class Deciders(msgspec.Struct, frozen=True, dict=True):
 
     namespace: str = "velero"
     release: Release | None = None
-    flags: ServerFlags | None = None
+    flags: VolumeFlags | None = None
     config_maps: Mapping[str, ConfigMap | None] = msgspec.field(default_factory=dict)
     """By name; None where there is none of that name. One that was not read is not in it."""
     locations: tuple[VolumeSnapshotLocation, ...] | None = None
@@ -99,6 +98,8 @@ class Deciders(msgspec.Struct, frozen=True, dict=True):
     snapshot_classes: tuple[VolumeSnapshotClass, ...] | None = None
     agent_nodes: frozenset[str] | None = None
     """The nodes on which a node agent runs."""
+    pods: Mapping[str, tuple[Pod, ...]] | None = None
+    """By namespace, those that mount claims."""
     excluded_namespaces: tuple[str, ...] = ()
     """Those with the label by which every backup leaves them out."""
     unread: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -132,6 +133,8 @@ class RunPlan(msgspec.Struct, frozen=True):
     filters: RunFilters
     refused: str = ""
     """Why Velero refuses it, in its own words; "" where it does not."""
+    nothing: str = ""
+    """Why it takes nothing at all, and is Completed all the same; "" where it does not."""
     unknown: str = ""
     """What was not read, and may have it refused or leave things out."""
     of_run: ResourcePolicies = NO_POLICIES
@@ -165,6 +168,7 @@ def run_plan(
         spec,
         RunFilters(spec, _namespaces(spec, deciders), policies, _takes_all(spec, deciders)),
         refused,
+        _reads_nothing(spec, deciders.release),
         unknown,
         of_run,
         bool(resource_policy(spec)) or isinstance(both, ResourcePolicies),
@@ -178,6 +182,8 @@ def planned_coverage(plan: RunPlan, namespace: str) -> Coverage:
     spec = plan.spec
     if plan.refused:
         return Coverage(Extent.NONE, f"Velero refuses it: {plan.refused}")
+    if plan.nothing:
+        return Coverage(Extent.NONE, plan.nothing)
     if plan.unknown:
         found = content_coverage(spec)
         return found if found.extent is Extent.NONE else Coverage(Extent.UNKNOWN, plan.unknown)
@@ -215,10 +221,27 @@ def foretold_volumes(plan: RunPlan, deciders: Deciders, objects: NamespaceVolume
     if plan.refused:
         why = f"Velero refuses the run: {plan.refused}"
         return _sorted(LeftOutVolume(claim.name, why) for claim in claims)
+    if plan.nothing:
+        return _sorted(LeftOutVolume(claim.name, plan.nothing) for claim in claims)
     if why := plan.unknown or _why_not_foretold(deciders):
         return _sorted(OpenVolume(claim.name, why) for claim in claims)
     walk = _Walk(plan, deciders, objects)
     return _sorted(walk.fate(claim) for claim in claims)
+
+
+def with_proof(
+    found: ForetoldVolumes, namespace: str, moved: Mapping[tuple[str, str], DataMovement]
+) -> ForetoldVolumes:
+    """Volumes that are open as file copies or data movements are taken where the last run took them so."""
+    taken, still_open = list(found.taken), []
+    for one in found.open:
+        movement = moved.get((namespace, one.name))
+        is_proven = movement is not None and movement.phase == "Completed" and method_of(movement) is one.method
+        if is_proven and one.method is not None:
+            taken.append(TakenVolume(one.name, one.method))
+        else:
+            still_open.append(one)
+    return msgspec.structs.replace(found, taken=tuple(sorted(taken, key=lambda one: one.name)), open=tuple(still_open))
 
 
 class _Walk:
@@ -300,14 +323,15 @@ class _Walk:
     def _choice(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> LeftOutVolume | None:
         """Why somebody wanted it left out, which says more than what was tried in vain."""
         if claim.label(EXCLUDE_LABEL) == "true":
-            return LeftOutVolume(claim.name, f"its claim has the label {EXCLUDE_LABEL}")
+            return LeftOutVolume(claim.name, f"its claim has the label {EXCLUDE_LABEL}", is_chosen=True)
         if claim.name not in self._taken_claims and not self._filters.lists_volume(volume):
             return LeftOutVolume(claim.name, "its claim is not among what the template takes")
         action = self._policies.action(volume, claim)
         if action is VolumeAction.SKIP:
-            return LeftOutVolume(claim.name, "its resource policy says skip")
+            return LeftOutVolume(claim.name, "its resource policy says skip", is_chosen=True)
         if action is VolumeAction.CUSTOM:
-            return LeftOutVolume(claim.name, "its resource policy leaves it to another plugin (custom)")
+            why = "its resource policy leaves it to another plugin (custom)"
+            return LeftOutVolume(claim.name, why, is_chosen=True)
         return None
 
     def _file_copy(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> Fate | None:
@@ -542,7 +566,7 @@ def _because(deciders: Deciders) -> str:
 
 
 def _server_policies(deciders: Deciders) -> ResourcePolicies | PolicyRefusal | str | None:
-    """The policies that the server adds to all of its runs; a text says why they are not known, None that there are none."""
+    """The policies that the server adds to all of its runs; None for none, a text where they are not known."""
     if deciders.flags is None:
         return None
     name = deciders.flags.volume_policies
@@ -581,6 +605,14 @@ def _lists_beside_policies(spec: BackupSpec, policies: ResourcePolicies) -> str:
 def _names_excluded(spec: BackupSpec, deciders: Deciders) -> str:
     both = [name for name in deciders.excluded_namespaces if name in spec.included_namespaces]
     return f"excludes list cannot contain an item in the includes list: {both[0]}" if both else ""
+
+
+def _reads_nothing(spec: BackupSpec, release: Release | None) -> str:
+    is_first = release is not None and (release.major, release.minor, release.patch) == (1, 18, 0)
+    has_patterns = any(sign in name for name in spec.excluded_namespaces for sign in "*?[")
+    if not is_first or spec.included_namespaces or not has_patterns:
+        return ""
+    return "Velero 1.18.0 takes nothing where excludedNamespaces has a pattern and includedNamespaces is empty"
 
 
 def _namespaces(spec: BackupSpec, deciders: Deciders) -> NamespaceFilter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from foretop_core.models import Namespace, Resource
 from foretop_core.models.kinds import (
@@ -45,6 +45,9 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, T
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.resources.schedules import counted
 from foretop_core.tables.text import times
+
+if TYPE_CHECKING:
+    from foretop_core.rules.facts.namespace_facts import ForetoldVolumes
 
 _MARKS = {
     ProtectionState.NO_COPY: StatusGlyph.WAITING,
@@ -234,8 +237,8 @@ class ProtectionView(View[ProtectionRow]):
                 {
                     "namespace": cover.schedule.namespace,
                     "name": cover.schedule.name,
-                    "covers": str(cover.coverage),
-                    "volumes": cover.volumes.value,
+                    "covers": str(facts.next_coverage(cover)),
+                    **_next_volumes(facts.next_volumes(cover)),
                     "paused": cover.schedule.spec.paused,
                     "refused": cover.is_refused,
                 }
@@ -284,6 +287,17 @@ class ProtectionView(View[ProtectionRow]):
         if context not in self._indexes:
             self._indexes[context] = protection_index(store.snapshot(context))
         return self._indexes[context]
+
+
+def _next_volumes(foretold: ForetoldVolumes) -> dict[str, Any]:
+    """The volumes in the next run of one of its schedules."""
+    return {
+        "volumes": foretold.method.value,
+        "volumesTaken": [{"name": volume.name, "method": volume.method.value} for volume in foretold.taken],
+        "volumesLeftOut": [{"name": volume.name, "why": volume.why} for volume in foretold.left_out],
+        "volumesNotKnown": [{"name": volume.name, "why": volume.why} for volume in foretold.open],
+        "volumesUnknown": foretold.unknown or None,
+    }
 
 
 _OF_VOLUMES = frozenset({CLAIM.name, VOLUME.name, POD_VOLUME_BACKUP.name, DATA_UPLOAD.name})

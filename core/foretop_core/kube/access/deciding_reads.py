@@ -1,0 +1,133 @@
+"""Reads of all that decides what the next runs take of volumes, beside one Velero server and in its cluster.
+
+They are lists that are read once and again while somebody looks, and no watches: they change seldom.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Collection
+from typing import TypeVar
+
+from foretop_core.errors import ForetopError, Unreadable
+from foretop_core.kube.connection import api_paths
+from foretop_core.kube.connection.client import ApiClient
+from foretop_core.kube.connection.connection_errors import ApiError
+from foretop_core.kube.connection.list_watch_codec import ListGuard, read_object, read_page
+from foretop_core.models import Pod, Resource
+from foretop_core.models.builtin_kinds import ConfigMap, StorageClass, VolumeSnapshotClass
+from foretop_core.models.kinds import (
+    CONFIG_MAP,
+    NODE_AGENT,
+    POD,
+    SNAPSHOT_CLASS,
+    SNAPSHOT_LOCATION,
+    STORAGE_CLASS,
+    Kind,
+)
+from foretop_core.models.velero import VolumeSnapshotLocation
+from foretop_core.models.wire import decode
+from foretop_core.rules.volumes.foretold import Deciders
+
+R = TypeVar("R", bound=Resource)
+_CHUNK = "500"
+_MOST_POLICIES = 100
+"""ConfigMaps that are read for one server; what no template of a cluster has reached."""
+_NAMES = {
+    SNAPSHOT_LOCATION: "VolumeSnapshotLocations",
+    STORAGE_CLASS: "StorageClasses",
+    SNAPSHOT_CLASS: "VolumeSnapshotClasses",
+    POD: "pods",
+}
+_AGENTS = "node agents"
+_CONFIG_MAPS = "ConfigMaps"
+
+
+async def read_deciders(client: ApiClient, namespace: str, policies: Collection[str]) -> Deciders:
+    """All of it, with the reasons for what may not be read; `policies` are the ConfigMaps that templates name."""
+    unread: dict[str, str] = {}
+
+    async def listed(kind: Kind, model: type[R], where: str = "", labels: str = "", what: str = "") -> list[R] | None:
+        try:
+            return await _listed(client, kind, model, where, labels)
+        except (ForetopError, Unreadable) as problem:
+            name = what or _NAMES[kind]
+            unread[name] = _reason(problem, f"list {kind.plural}", where, name)
+            return None
+
+    async def config_maps() -> dict[str, ConfigMap | None]:
+        found: dict[str, ConfigMap | None] = {}
+        for name in sorted(policies)[:_MOST_POLICIES]:
+            try:
+                answer = await client.request("GET", api_paths.item(CONFIG_MAP, namespace, name))
+                found[name] = decode(ConfigMap, answer.body)
+            except (ForetopError, Unreadable) as problem:
+                if isinstance(problem, ApiError) and problem.status == 404:
+                    found[name] = None
+                else:
+                    unread[_CONFIG_MAPS] = _reason(problem, f"get configmaps {name}", namespace, f"ConfigMap {name}")
+        return found
+
+    locations, classes, snapshot_classes, agents, pods, maps = await asyncio.gather(
+        listed(SNAPSHOT_LOCATION, VolumeSnapshotLocation, namespace),
+        listed(STORAGE_CLASS, StorageClass),
+        listed(SNAPSHOT_CLASS, VolumeSnapshotClass),
+        listed(POD, Pod, namespace, f"role={NODE_AGENT}", _AGENTS),
+        listed(POD, Pod),
+        config_maps(),
+    )
+    return Deciders(
+        namespace,
+        config_maps=maps,
+        locations=None if locations is None else tuple(locations),
+        storage_classes=None if classes is None else {item.name: item for item in classes},
+        snapshot_classes=None if snapshot_classes is None else tuple(snapshot_classes),
+        agent_nodes=None
+        if agents is None
+        else frozenset(pod.spec.node_name for pod in agents if pod.phase == "Running"),
+        pods=None if pods is None else _by_namespace(pods),
+        unread=unread,
+    )
+
+
+async def _listed(client: ApiClient, kind: Kind, model: type[R], namespace: str, labels: str) -> list[R]:
+    """The objects of a kind, in pages; a kind that is not installed has none. Raises Unreadable."""
+    found: list[R] = []
+    chunk, guard = "", ListGuard()
+    while True:
+        params = {"limit": _CHUNK} | ({"labelSelector": labels} if labels else {})
+        try:
+            answer = await client.request(
+                "GET", api_paths.collection(kind, namespace), params | ({"continue": chunk} if chunk else {})
+            )
+        except ApiError as problem:
+            if problem.status == 404:
+                return []
+            raise
+        page = read_page(answer.body, kind)
+        for raw in page.items or ():
+            item = read_object(kind, raw)
+            if isinstance(item, model) and (not isinstance(item, Pod) or labels or _mounts_claims(item)):
+                found.append(item)
+        chunk = page.metadata.next_chunk or ""
+        guard.check(len(page.items or ()), chunk)
+        if not chunk:
+            return found
+
+
+def _mounts_claims(pod: Pod) -> bool:
+    return any(volume.persistent_volume_claim is not None for volume in pod.spec.volumes)
+
+
+def _by_namespace(pods: list[Pod]) -> dict[str, tuple[Pod, ...]]:
+    grouped: defaultdict[str, list[Pod]] = defaultdict(list)
+    for pod in pods:
+        grouped[pod.namespace].append(pod)
+    return {namespace: tuple(held) for namespace, held in grouped.items()}
+
+
+def _reason(problem: Exception, right: str, namespace: str, what: str) -> str:
+    if isinstance(problem, ApiError) and problem.status == 403:
+        return f"you may not {right}{f' in {namespace}' if namespace else ''}"
+    return f"{what} could not be read: {problem}"
