@@ -59,9 +59,6 @@ _SPARE = 2
 """Rows that stay free when the pane gets or gives lines, so that one more or less does not move the border again."""
 
 
-_OF_ROWS = frozenset({"mark", "mark_range", "mark_all", "wide", "sort_before", "sort_after", "sort_selected", "faults"})
-
-
 class TablePage(FilterablePage):
     """The table has the focus, and the pane shows the row under its cursor."""
 

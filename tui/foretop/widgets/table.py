@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -216,10 +215,6 @@ class Table(TableBase, can_focus=True):
 
     def clear_marks(self) -> None:
         self._marks.clear()
-        self.refresh()
-
-    def unmark(self, keys: Iterable[ObjectRef]) -> None:
-        self._marks.remove(keys)
         self.refresh()
 
     @property
