@@ -53,13 +53,17 @@ from foretop_core.rules.velero_pods import server_pod, server_started
 from foretop_core.rules.volumes.evidence import (
     ClaimedVolume,
     KnownVolumes,
+    RunVolumes,
     VolumeEvidence,
     VolumeFlags,
+    VolumeInfo,
     VolumesSeen,
     moved_volumes,
     open_volumes,
+    run_volumes,
     snapshot_count,
     volume_evidence,
+    volumes_of_backup,
 )
 
 if TYPE_CHECKING:
@@ -458,6 +462,21 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _next_runs(self) -> dict[tuple[str, str], RunPlan]:
         return {}
+
+    def run_volumes(self, backup: Backup) -> RunVolumes:
+        """How many volumes a backup has in all, and their bytes, as far as that is seen.
+
+        Its movements count only where all of its server are seen: else one copy would seem to have more than another.
+        """
+        return run_volumes(backup, self.volume_info(backup), self._all_moved(backup))
+
+    def told_volumes(self, backup: Backup) -> VolumeInfo:
+        """All volumes that tell of themselves in a backup, by its volume info and its movements."""
+        known = self.volume_info(backup)
+        return volumes_of_backup(known.info if known is not None else None, self._all_moved(backup))
+
+    def _all_moved(self, backup: Backup) -> Iterable[DataMovement]:
+        return self._moved(backup).values() if self.volumes_seen.has_movements_of(backup.namespace) else ()
 
     def volume_info(self, backup: Backup) -> KnownVolumes | None:
         """The volume info that was fetched of this very backup, as it is now; None where none was."""

@@ -13,7 +13,6 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import last_progress, was_seen_moving
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.humanize import read_duration
-from foretop_core.rules.known_bugs import LEAKED_SLOT
 from foretop_core.rules.phases import FINISHING, OUTCOMES
 from foretop_core.rules.queue import NOT_MOVING_YET, queue, queue_stalled, waiting_since
 from foretop_core.rules.schedule_history import ended
@@ -21,6 +20,8 @@ from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_sources
 from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
+
+# Deferred imports: the known bugs are loaded with the first queue that one of them explains.
 
 
 def failing_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -269,6 +270,8 @@ def stalled_queues(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
 
 
 def _still_counted(snapshot: ClusterSnapshot, namespace: str, refused: str) -> str:
+    from foretop_core.rules.known_bugs import LEAKED_SLOT
+
     release = snapshot.verdict(namespace).release
     is_known = release is not None and LEAKED_SLOT.is_in(release)
     bug = f" Known bug: {LEAKED_SLOT.reference}." if is_known else ""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
 from foretop_core.rules import humanize
 from foretop_core.rules.results import ResourceList, Results
-from foretop_core.rules.volumes.evidence import KnownVolumes, ToldVolume, VolumeFate, VolumeInfo
+from foretop_core.rules.volumes.evidence import KnownVolumes, ToldVolume, VolumeFate, VolumeInfo, whole_size
 
 
 class FetchedFiles(msgspec.Struct, frozen=True):
@@ -61,12 +61,6 @@ class NamespaceContents(msgspec.Struct, frozen=True):
         left = len(self.kinds) - most
         more = f" and {humanize.count(left, 'more kind')}" if left > 0 else ""
         return f"{humanize.count(self.objects, 'object')}: {', '.join(named)}{more}"
-
-
-def whole_size(sizes: Sequence[int | None]) -> int | None:
-    """The sum; None where one is not known, or where there are none: what is not known is not summed."""
-    known = [size for size in sizes if size is not None]
-    return sum(known) if sizes and len(known) == len(sizes) else None
 
 
 def backup_contents(info: VolumeInfo | None, resources: ResourceList | None) -> tuple[NamespaceContents, ...]:

@@ -7,7 +7,7 @@ of all that are open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import Enum, auto
 from functools import cached_property
@@ -312,6 +312,43 @@ def volume_evidence(
         tuple(newer),
         unknown,
     )
+
+
+class RunVolumes(msgspec.Struct, frozen=True):
+    """How many volumes a backup has of all its namespaces, as far as its own objects and files tell."""
+
+    taken: int = 0
+    total: int | None = None
+    """None without volume info: what was left out without a word has no object."""
+    size: int | None = None
+    """None where the bytes of one that is taken are not known."""
+
+    @property
+    def text(self) -> str:
+        """`3/4`, `3/?` where it is not known of how many, and "" where there is nothing to tell."""
+        if self.total is None:
+            return f"{self.taken}/?" if self.taken else ""
+        return f"{self.taken}/{self.total}" if self.total else ""
+
+
+def run_volumes(backup: Backup, known: KnownVolumes | None, moved: Iterable[DataMovement]) -> RunVolumes:
+    """By its volume info, else by its movements and the snapshots that its status counts."""
+    told = volumes_of_backup(known.info if known is not None else None, moved).volumes
+    taken = [one for one in told if one.fate is VolumeFate.TAKEN]
+    sizes = [one.size for one in taken]
+    if known is not None:
+        return RunVolumes(len(taken), len(told), whole_size(sizes))
+    status = backup.status
+    uploads = sum(one.method is VolumeMethod.DATA_MOVER for one in taken)
+    # A data movement begins with a snapshot, which is counted too.
+    snapshots = status.volume_snapshots_completed + max(0, status.csi_volume_snapshots_completed - uploads)
+    return RunVolumes(len(taken) + snapshots, None, None if snapshots else whole_size(sizes))
+
+
+def whole_size(sizes: Sequence[int | None]) -> int | None:
+    """The sum; None where one is not known, or where there are none: what is not known is not summed."""
+    known = [size for size in sizes if size is not None]
+    return sum(known) if sizes and len(known) == len(sizes) else None
 
 
 _MOVING = "its data movements have not ended"
