@@ -36,7 +36,7 @@ FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})
 _JUDGED_EVERY, _JUDGED_LONG_AGO = timedelta(seconds=1), timedelta(seconds=30)
 _JUDGED_IN_TURN, _JUDGED_AT_ONCE = 20, 200
 """So many rows are judged again each second, and when a page is shown that was not looked at for long."""
-_MADE_AT_ONCE = 200
+MADE_AT_ONCE = 200
 """So many rows are made within some milliseconds."""
 _UNREADABLE = Judged(StatusGlyph.BROKEN, (-1,))
 CONTEXT: Column[Any] = Column("context", "CONTEXT", lambda _entry, _render: "", lambda _entry: None, from_middle=True)
@@ -380,7 +380,7 @@ class StoreTableModel(TableModel):
         # The rows are judged while they are made, so what judges them comes first.
         self.state, self.view = state, view
         self._judged_at = state.now()
-        judge, most = (self._judged, _MADE_AT_ONCE) if worst_first else (None, None)
+        judge, most = (self._judged, MADE_AT_ONCE) if worst_first else (None, None)
         rows = ObjectRows(view, state.store, state.contexts, judge, most)
         super().__init__(state, view, rows)
         self._below: tuple[int, tuple[Row, ...]] = (-1, ())

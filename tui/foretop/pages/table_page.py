@@ -25,7 +25,7 @@ from foretop.widgets.table import Table
 from foretop_core.config.settings import PageSettings, Settings
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.dashboard.table_models import GroupHeaderRow, TableModel
+from foretop_core.dashboard.table_models import MADE_AT_ONCE, GroupHeaderRow, TableModel
 from foretop_core.errors import BadInput
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
@@ -139,11 +139,13 @@ class TablePage(FilterablePage):
         self._is_bringing = False
         if self.rows is None:
             return
-        self.rows.table.bring()
         now = time.monotonic()
-        if self.display and (not self.rows.table.due or now - self._painted_at >= _PAINTED_EVERY):
+        if self.display and (self.rows.table.due <= MADE_AT_ONCE or now - self._painted_at >= _PAINTED_EVERY):
+            # Which makes some too.
             self._painted_at = now
             self.pulse()
+        else:
+            self.rows.table.bring()
         self._bring_rows()
 
     def pulse(self) -> None:
