@@ -23,6 +23,20 @@ def nabs_of_many_teams(count: int) -> list[Resource]:
     return _tenants(count, lambda number: f"team-{number % (count // 10)}")
 
 
+def nabs_that_failed(count: int) -> list[Resource]:
+    """So many NABs of one team, each with a backup that failed a moment ago."""
+    objects: list[Resource] = [_server()]
+    for number in range(count):
+        made = NOW - timedelta(minutes=30) + timedelta(microseconds=number)
+        times = {"startTimestamp": made.isoformat(), "completionTimestamp": (made + timedelta(minutes=4)).isoformat()}
+        status = {"phase": "Failed", "failureReason": "the storage is full", **times}
+        objects += [
+            _nab(number, "team-a", made, status),
+            _backup(number, "team-a", made, status),
+        ]
+    return objects
+
+
 def patterns_of_namespaces(count: int) -> list[Resource]:
     """Each waiting backup has a pattern of its own."""
     return _tenants(count, lambda _: "team-a", lambda number: {"includedNamespaces": [f"shop-{number:05}*"]})
@@ -104,14 +118,15 @@ def _server() -> Resource:
     return from_builtins(Deployment, {"metadata": _meta("velero", "velero", NOW - timedelta(days=20)), "spec": spec})
 
 
-def _nab(number: int, team: str, made: datetime) -> Resource:
+def _nab(number: int, team: str, made: datetime, copied: Mapping[str, Any] | None = None) -> Resource:
     velero = {
         "name": _name(number, team),
         "namespace": "velero",
         "nacuuid": f"uuid-{number}",
-        "status": {"phase": "Queued"},
+        "status": copied or {"phase": "Queued"},
     }
-    status = {"phase": "Created", "veleroBackup": velero, "queueInfo": {"estimatedQueuePosition": number + 1}}
+    queue = {} if copied else {"queueInfo": {"estimatedQueuePosition": number + 1}}
+    status = {"phase": "Created", "veleroBackup": velero, **queue}
     return from_builtins(
         NonAdminBackup, {"metadata": _meta(f"nab-{number:05}", team, made), "spec": {}, "status": status}
     )

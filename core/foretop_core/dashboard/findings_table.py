@@ -92,7 +92,7 @@ class FindingsTableModel(TableModel):
 
     @property
     def held_back(self) -> str:
-        hidden = 0 if self.shows_acknowledged else sum(1 for _ in ungathered(self.state.acknowledged))
+        hidden = 0 if self.shows_acknowledged else sum(len(one.members) or 1 for one in self.state.acknowledged)
         return f"{hidden:,} acknowledged" if hidden else ""
 
     def toggle(self, key: ObjectRef) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from msgspec.structs import replace
@@ -36,6 +37,7 @@ from foretop_core.rules.triage import (
     aggregated,
     debounce,
     failure_finding,
+    rank,
     triage,
     ungathered,
     with_acknowledgements,
@@ -118,11 +120,26 @@ class _AwaitedWrite(NamedTuple):
         return shown == self.version or is_earlier(self.version, shown)
 
 
+class _Gathered(NamedTuple):
+    """The findings of one cluster as lines of a screen, and by their subjects, parted by whether they are known."""
+
+    findings: tuple[Finding, ...] = ()
+    acknowledged: tuple[Finding, ...] = ()
+    about: Mapping[ObjectRef, Sequence[Finding]] = {}  # never written to
+    known_about: Mapping[ObjectRef, Sequence[Finding]] = {}  # never written to
+    has_open: bool = False
+    """Some are not known, be they lines or need no action."""
+
+
+_NOTHING_GATHERED = _Gathered()
+
+
 class _Judgement(NamedTuple):
     """The outcome of one look at a cluster, and the seconds of a processor that it took."""
 
     triage: Triage
     settled: Debounced
+    gathered: _Gathered
     waits: NextWaits
     pauses: PauseSummary
     took: float
@@ -155,7 +172,9 @@ class DashboardState:
         """By backup or restore that has ended, its data movements, once they were listed: they are not watched."""
         self.findings_revision = 0
         """The revision of the findings: higher whenever a new look at the clusters found something else."""
-        self._about: tuple[int, dict[ObjectRef, list[Finding]]] = (-1, {})
+        self._others: _Gathered = _Gathered()
+        """The findings that no look at a cluster has made: of what is not seen, not judged, or was undone."""
+        self._severities: tuple[object, dict[str, Mapping[Severity, int]]] = (None, {})
         self._ticks = ticks
         self._reads = reads
         self._beside = beside
@@ -173,6 +192,7 @@ class DashboardState:
         self._places: tuple[int, tuple[str, ...]] = (-1, ())
         self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
         self._settled: dict[str, Debounced] = {}
+        self._lines: dict[str, _Gathered] = {}
         self._snapshots: dict[str, ClusterSnapshot] = {}
         """Of each cluster the one that was judged last."""
         self._pauses: dict[str, PauseSummary] = {}
@@ -298,13 +318,13 @@ class DashboardState:
 
     def findings_about(self, key: ObjectRef) -> Sequence[Finding]:
         """The findings whose subject is this object, the acknowledged ones last."""
-        revision, about = self._about
-        if revision != self.findings_revision:
-            about = {}
-            for finding in ungathered((*self.findings, *self.acknowledged)):
-                about.setdefault(finding.subject, []).append(finding)
-            self._about = self.findings_revision, about
-        return about.get(key, ())
+        others, judged = self._others, self._lines.get(key.context, _NOTHING_GATHERED)
+        return (
+            *others.about.get(key, ()),
+            *judged.about.get(key, ()),
+            *others.known_about.get(key, ()),
+            *judged.known_about.get(key, ()),
+        )
 
     def findings_to_fix(self, key: ObjectRef) -> Sequence[Finding]:
         """The findings whose remedies help an object: of a namespace first those about repositories not ready."""
@@ -319,10 +339,17 @@ class DashboardState:
 
     def severities(self, context: str = "") -> Mapping[Severity, int]:
         """How many of each, in the namespace and the cluster that are looked at, or in one cluster of them."""
-        shown = ungathered(self.findings) if self.focus.namespace else self.findings
-        among = [one for one in shown if one.context == context] if context else shown
-        found = [one for one in among if self.focus.keeps(one.context, one.subject.kind, one.subject.home)]
-        return {grade: sum(finding.severity is grade for finding in found) for grade in Severity}
+        basis = self.findings_revision, self.focus
+        if self._severities[0] != basis:
+            self._severities = basis, {}
+        counts = self._severities[1].get(context)
+        if counts is None:
+            shown = ungathered(self.findings) if self.focus.namespace else self.findings
+            among = (one for one in shown if one.context == context) if context else shown
+            found = (one for one in among if self.focus.keeps(one.context, one.subject.kind, one.subject.home))
+            counted = Counter(one.severity for one in found)
+            counts = self._severities[1][context] = {grade: counted[grade] for grade in Severity}
+        return counts
 
     def judge(self, *, at_once: bool = False) -> None:
         """Looks for what is wrong, where something changed or time has passed."""
@@ -436,7 +463,15 @@ class DashboardState:
         # What comes in with the first list has not just begun: it is shown at once.
         held = None if context in self._first_look else self._settled.get(context)
         more_rules = self._reads.rules(snapshot) if self._reads is not None else ()
-        look = partial(_look, now=now, limits=self.thresholds, held=held, more_rules=more_rules)
+        look = partial(
+            _look,
+            now=now,
+            clock=self.clock(context),
+            limits=self.thresholds,
+            held=held,
+            lines=self._lines.get(context, _NOTHING_GATHERED),
+            more_rules=more_rules,
+        )
         reader = self._readers.get(context)
         if reader is None or not reader.is_large:
             return look(snapshot)
@@ -450,6 +485,7 @@ class DashboardState:
         self._failed_rules[context] = judgement.triage.failures
         self._context_factories[context].waits = judgement.waits
         self._settled[context], self._pauses[context] = judgement.settled, judgement.pauses
+        self._lines[context] = judgement.gathered
         if self.health(context).state is not WatchState.SYNCING:
             self._first_look.discard(context)
 
@@ -482,26 +518,18 @@ class DashboardState:
 
     def _gather(self) -> None:
         self._gathered = self._log.revision
-        open_ones, known = self._parted(
-            finding for context in self.contexts for finding in self._settled.get(context, Debounced()).shown.values()
-        )
+        judged = [self._lines.get(context, _NOTHING_GATHERED) for context in self.contexts]
         not_judged = self._not_judged()
         undone = self._undone_findings()
-        blind = self._not_seen(some=bool(open_ones or not_judged or undone))
-        others, known_others = self._parted((*blind, *not_judged, *undone))
-        shown = (*others, *aggregated(open_ones))
-        acknowledged = (*known_others, *aggregated(known))
+        blind = self._not_seen(some=bool(any(one.has_open for one in judged) or not_judged or undone))
+        others, known_others = _parted((*blind, *not_judged, *undone), self._judged_snapshot, self.clock)
+        self._others = _Gathered((), (), _by_subject(others), _by_subject(known_others))
+        shown = (*others, *_merged([one.findings for one in judged]))
+        acknowledged = (*known_others, *_merged([one.acknowledged for one in judged]))
         unseen = tuple(gap for context in self.contexts for gap in self._unseen(context))
         if (shown, acknowledged, unseen) != (self.findings, self.acknowledged, self.unseen):
             self.findings, self.acknowledged, self.unseen = shown, acknowledged, unseen
             self.findings_revision += 1
-
-    def _parted(self, findings: Iterable[Finding]) -> tuple[list[Finding], list[Finding]]:
-        """The findings that are not acknowledged, and those that are."""
-        parts: tuple[list[Finding], list[Finding]] = ([], [])
-        for finding in with_acknowledgements(findings, self._judged_snapshot, self.clock):
-            parts[finding.acknowledged is not None].append(finding)
-        return parts
 
     def _judged_snapshot(self, context: str) -> ClusterSnapshot:
         return self._snapshots.get(context, ClusterSnapshot(context))
@@ -540,13 +568,56 @@ class DashboardState:
 
 
 def _look(
-    snapshot: ClusterSnapshot, now: datetime, limits: Thresholds, held: Debounced | None, more_rules: Sequence[Rule]
+    snapshot: ClusterSnapshot,
+    now: datetime,
+    clock: datetime,
+    limits: Thresholds,
+    held: Debounced | None,
+    lines: _Gathered,
+    more_rules: Sequence[Rule],
 ) -> _Judgement:
     began = time.thread_time()
     found = triage(snapshot, now, limits, more_rules=more_rules)
     settled, waits = debounce(held, found.findings, now, limits), _next_waits(snapshot, now)
     pauses = pause_summary(snapshot, now, limits.overdue)
-    return _Judgement(found, settled, waits, pauses, time.thread_time() - began)
+    gathered = _gathered(settled.shown.values(), snapshot, clock, lines)
+    return _Judgement(found, settled, gathered, waits, pauses, time.thread_time() - began)
+
+
+def _gathered(findings: Iterable[Finding], snapshot: ClusterSnapshot, clock: datetime, before: _Gathered) -> _Gathered:
+    """Lines that are as before are those before, so that whoever compares them need not look at what they gather."""
+    open_ones, known = _parted(findings, lambda _: snapshot, lambda _: clock)
+    lines, acknowledged = aggregated(open_ones), aggregated(known)
+    return _Gathered(
+        before.findings if lines == before.findings else lines,
+        before.acknowledged if acknowledged == before.acknowledged else acknowledged,
+        _by_subject(ungathered(lines)),
+        _by_subject(ungathered(acknowledged)),
+        bool(open_ones),
+    )
+
+
+def _parted(
+    findings: Iterable[Finding], snapshot_of: Callable[[str], ClusterSnapshot], now_in: Callable[[str], datetime]
+) -> tuple[list[Finding], list[Finding]]:
+    """The findings that are not acknowledged, and those that are."""
+    parts: tuple[list[Finding], list[Finding]] = ([], [])
+    for finding in with_acknowledgements(findings, snapshot_of, now_in):
+        parts[finding.acknowledged is not None].append(finding)
+    return parts
+
+
+def _by_subject(findings: Iterable[Finding]) -> Mapping[ObjectRef, Sequence[Finding]]:
+    about: dict[ObjectRef, list[Finding]] = {}
+    for finding in findings:
+        about.setdefault(finding.subject, []).append(finding)
+    return about
+
+
+def _merged(lines: Sequence[tuple[Finding, ...]]) -> tuple[Finding, ...]:
+    """The lines of several clusters, worst first."""
+    some = [one for one in lines if one]
+    return some[0] if len(some) == 1 else tuple(sorted(chain.from_iterable(some), key=rank))
 
 
 def _next_waits(snapshot: ClusterSnapshot, now: datetime) -> NextWaits:

@@ -20,7 +20,7 @@ from foretop_core.store.store import MOST_AT_ONCE, BackgroundReader
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.queue import QueueView
 from tests.counted_work import calls
-from tests.crowds import nabs_of_one_team, waiting
+from tests.crowds import nabs_of_one_team, nabs_that_failed, waiting
 from tests.examples import sampled
 from tests.objects import NOW
 from tests.tui.fake_source import CONTEXT, FilledSource
@@ -137,3 +137,30 @@ def _calls_on_the_loop(count: int) -> int:
     look()
     _change(source, "ADDED", count)
     return calls(look)
+
+
+def test_findings_about_many_objects_are_taken_up_without_a_look_at_each() -> None:
+    def taken_up(count: int) -> int:
+        source, left = FilledSource(nabs_that_failed(count)), _Left()
+        state = DashboardState(source, lambda: 0.0, beside=left.append)
+        state.judge(at_once=True)
+        left.pop()()
+        work = calls(state.judge) + calls(state.severities)
+        assert sum(len(finding.members) for finding in state.findings) == count
+        return work
+
+    # What is loaded and remembered by the first objects of all is no work of the others.
+    taken_up(MOST_AT_ONCE)
+    assert taken_up(2_400) == taken_up(600)
+
+
+def test_findings_that_are_gathered_beside_the_loop_are_found_by_their_subjects_as_before() -> None:
+    source, left = FilledSource(nabs_that_failed(MOST_AT_ONCE)), _Left()
+    state, at_once = DashboardState(source, lambda: 0.0, beside=left.append), DashboardState(source, lambda: 0.0)
+    at_once.judge(at_once=True)
+    state.judge(at_once=True)
+    left.pop()()
+    state.judge()
+    (line,) = (finding for finding in state.findings if finding.members)
+    assert all(state.findings_about(one.subject) == at_once.findings_about(one.subject) != () for one in line.members)
+    assert state.severities() == at_once.severities()

@@ -26,6 +26,7 @@ __all__ = [
     "debounce",
     "failure_finding",
     "opened",
+    "rank",
     "triage",
     "ungathered",
     "with_acknowledgements",
