@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from functools import cache
 
 from foretop_core.models.wire import Resource
-from foretop_demo.scenarios import SCENES, ScenarioOptions
+from foretop_demo.scenarios import RUSHES, SCENES, ScenarioOptions
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 
-SCENE_NAMES = [name for name in SCENES if name != "large"]
+SCENE_NAMES = [name for name in SCENES if name not in ("large", *RUSHES)]
 
 
 @cache

@@ -11,12 +11,12 @@ import msgspec
 
 from foretop_core.models import Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, KINDS, NAB, SCHEDULE, STORAGE, Kind
-from foretop_demo.scenarios import SCENES, ScenarioOptions
+from foretop_demo.scenarios import RUSHES, SCENES, ScenarioOptions
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from foretop_demo.status import ApiError
 from tests import recordings
 
-SCENE_NAMES = tuple(name for name in SCENES if name != "large")
+SCENE_NAMES = tuple(name for name in SCENES if name not in ("large", *RUSHES))
 _LONGEST_STEP = 400
 
 

@@ -23,12 +23,14 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.facts.run_facts import queue_line
 from foretop_core.rules.forecast import missed_runs
+from foretop_core.rules.night.night import night
 from foretop_core.rules.phases import QUEUE_PHASES
 from foretop_core.rules.protection.protection_index import protection_index
 from foretop_core.rules.triage import triage
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.resources.repositories import repository_mark
 from foretop_demo.scenarios import SCENES, ScenarioOptions, find_scene
+from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.schema import check_object
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.unit.tables.test_views import Shown
@@ -60,6 +62,49 @@ def test_the_default_scene_is_as_large_as_it_says() -> None:
     assert 40 <= found[NonAdminBackup] <= 52
     assert 12 <= found[NonAdminRestore] <= 17
     assert len({item.namespace for item in box.objects() if isinstance(item, NonAdminBackup)}) == 12
+
+
+def test_tenants_of_the_busy_scene_go_on_as_they_have_begun() -> None:
+    """Of each hour of its past day as many are kept as its future brings; four hours later as many are there."""
+    box = opened("busy")
+    begun = counted(box)[NonAdminBackup]
+    assert 140 <= begun <= 240
+    waits = [run.started - run.created for run in box.engine.cache.all(BACKUP, Backup) if run.started and run.created]
+    assert sum(wait > timedelta(minutes=1) for wait in waits) >= 5
+    box.settle(timedelta(hours=4))
+    assert begun * 0.75 <= counted(box)[NonAdminBackup] <= begun * 1.25
+
+
+def test_what_is_foretold_of_the_busy_scene_comes() -> None:
+    box = opened("busy")
+    now = box.clock.now()
+    ahead = night(assemble(box.objects()), HOME, now, timedelta(hours=3))
+    box.settle(timedelta(hours=4))
+    made = {
+        (run.schedule_name, run.created.replace(second=0)): run.started
+        for run in box.engine.cache.all(BACKUP, Backup)
+        if run.schedule_name and run.created is not None and run.created > now
+    }
+    told = [
+        run.start.most[0] <= started + timedelta(seconds=1) and started <= run.start.most[1] + timedelta(seconds=1)
+        for run in ahead.runs
+        if run.due and run.start and (started := made.get((run.owner.name, run.due.replace(second=0, microsecond=0))))
+    ]
+    assert len(told) > 50
+    assert sum(told) >= 0.9 * len(told)
+
+
+@pytest.mark.parametrize(
+    ("name", "minutes"), [("short-rush", 60), pytest.param("long-rush", 170, marks=pytest.mark.sweep)]
+)
+def test_a_rush_keeps_the_queue_filled_and_ends(name: str, minutes: int) -> None:
+    box = opened(name)
+    begun = box.clock.now() - find_scene(name).warm_up
+    assert len(waiting_nabs(box)) >= 4
+    box.settle(begun + timedelta(minutes=minutes - 5) - box.clock.now())
+    assert len(waiting_nabs(box)) >= 4
+    box.settle(timedelta(minutes=25))
+    assert len(waiting_nabs(box)) < 4
 
 
 def test_the_default_scene_is_busy_throughout_half_an_hour() -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from foretop_core.errors import BadInput
 from foretop_demo.scenarios import (
+    busy,
     dead,
     default,
     design_examples,
@@ -22,7 +23,7 @@ from foretop_demo.scenarios import (
 )
 from foretop_demo.scenarios.scenario_builder import ScenarioBuilder, ScenarioOptions
 
-__all__ = ["SCENES", "Scenario", "ScenarioBuilder", "ScenarioOptions", "find_scene"]
+__all__ = ["RUSHES", "SCENES", "SHOWN_FIRST", "Scenario", "ScenarioBuilder", "ScenarioOptions", "find_scene"]
 
 
 class Scenario(msgspec.Struct, frozen=True):
@@ -34,7 +35,7 @@ class Scenario(msgspec.Struct, frozen=True):
     warm_up: timedelta = timedelta(minutes=10)
 
 
-_SHORT = timedelta(minutes=4)
+_SHORT, _HALF_HOUR = timedelta(minutes=4), timedelta(minutes=30)
 
 SCENES: dict[str, Scenario] = {
     scene.name: scene
@@ -58,8 +59,29 @@ SCENES: dict[str, Scenario] = {
         Scenario("skip-immediately", "who skips what is due, and who does not", design_examples.skip_immediately),
         Scenario("nonadmin-status", "non-admin objects at every place of their chart", design_examples.nonadmin_status),
         Scenario("primed-cron", "primed schedules, right and wrong", design_examples.primed_cron, timedelta(minutes=2)),
+        Scenario(
+            "busy",
+            "the default one with tenants who ask as they did the day before, most of them by day",
+            busy.set_up,
+            _SHORT,
+        ),
+        Scenario(
+            "short-rush", "tenants fill the queue for an hour, half of which is over", busy.short_rush, _HALF_HOUR
+        ),
+        Scenario(
+            "long-rush",
+            "tenants fill the queue for almost three hours, half an hour of which is over",
+            busy.long_rush,
+            _HALF_HOUR,
+        ),
     )
 }
+
+
+SHOWN_FIRST = "busy"
+"""The scene of who names none."""
+RUSHES = ("short-rush", "long-rush")
+"""The same cluster as it, fuller for a while."""
 
 
 def find_scene(name: str) -> Scenario:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from foretop_demo.controllers.simulated_runs import SimulatedRun, VolumeTransfer
+from foretop_demo.controllers.velero import VeleroServer
 from foretop_demo.scenarios.scenario_builder import HOME, ScenarioBuilder
 from foretop_demo.scenarios.tenant_activity import app_name, teams_create_backups, teams_restore
 
@@ -22,6 +23,7 @@ TEAMS = (
     "team-bi",
     "team-docs",
 )
+SLOTS = 3
 _HOURLY = ("etcd", "sales", "orders", "sessions", "stock", "mail", "queue", "cache")
 _SIX_HOURLY = ("postgres", "mysql", "mongo", "redis", "kafka", "vault", "grafana", "gitea")
 _NIGHTLY = (
@@ -49,18 +51,24 @@ _REFUSED = (
 
 
 def set_up(builder: ScenarioBuilder) -> None:
-    builder.namespace(HOME, "blog", *TEAMS)
-    builder.location()
-    builder.location("offsite", "offsite-eu-west", there=False)
-    server = builder.velero(concurrent=3)
-    _schedules(builder)
-    _schedules_with_problems(builder)
-    _tenants(builder)
-    _warm_ups(builder)
+    server = servers_and_schedules(builder)
+    _past_of_tenants(builder)
+    tenants_with_problems(builder)
+    warm_ups(builder)
     server.start()
     builder.non_admin().start()
     builder.start_process(teams_create_backups(builder, TEAMS, waiting=5, at_most=48))
     builder.start_process(teams_restore(builder, timedelta(seconds=100), at_most=15))
+
+
+def servers_and_schedules(builder: ScenarioBuilder) -> VeleroServer:
+    builder.namespace(HOME, "blog", *TEAMS)
+    builder.location()
+    builder.location("offsite", "offsite-eu-west", there=False)
+    server = builder.velero(concurrent=SLOTS)
+    _schedules(builder)
+    _schedules_with_problems(builder)
+    return server
 
 
 def _schedules(builder: ScenarioBuilder) -> None:
@@ -96,7 +104,7 @@ def _schedules_with_problems(builder: ScenarioBuilder) -> None:
     builder.create("Schedule", HOME, "fresh", {"schedule": "0 4 * * *", "template": {"includedNamespaces": ["blog"]}})
 
 
-def _tenants(builder: ScenarioBuilder) -> None:
+def _past_of_tenants(builder: ScenarioBuilder) -> None:
     for number in range(36):
         started = builder.now - timedelta(minutes=45 + 97 * number)
         name = f"{app_name(number)}-{started:%d%H%M}"
@@ -104,6 +112,9 @@ def _tenants(builder: ScenarioBuilder) -> None:
         if number < 10:
             work = SimulatedRun(timedelta(seconds=30 + 9 * number), 60 + 25 * number, errors=1 if number == 3 else 0)
             builder.history.nar(HOME, nab, f"{name}-back", started + timedelta(minutes=20), work)
+
+
+def tenants_with_problems(builder: ScenarioBuilder) -> None:
     builder.tenant_storage().start()
     builder.buckets.make("iot-backups")
     minio = {"provider": "aws", "objectStorage": {"bucket": "iot-backups"}}
@@ -115,7 +126,7 @@ def _tenants(builder: ScenarioBuilder) -> None:
     builder.create("NonAdminRestore", "team-docs", "elsewhere", {"restoreSpec": mapping})
 
 
-def _warm_ups(builder: ScenarioBuilder) -> None:
+def warm_ups(builder: ScenarioBuilder) -> None:
     """Two jobs whose nodes are warmed in time, and one that the prescaler refuses."""
     builder.prescaler().start()
     for name, cron, minutes in (

@@ -61,8 +61,9 @@ class HistorySeeder:
         annotations: dict[str, str] | None = None,
         ttl: timedelta = 30 * _DAY,
         bucket: str = "backups",
+        asked: datetime | None = None,
     ) -> Json:
-        """A backup that has ended, in the cluster and in its bucket."""
+        """A backup that has ended, in the cluster and in its bucket; it waited from `asked` on, where that is given."""
         location = spec.get("storageLocation", "default")
         phase = "Failed" if work.failure else "PartiallyFailed" if work.errors else "Completed"
         done = work.items // 3 if work.failure else work.items
@@ -82,7 +83,7 @@ class HistorySeeder:
         if annotations:
             meta["annotations"] = annotations
         full = {"ttl": f"{int(ttl.total_seconds() // 3600)}h0m0s", **spec, "storageLocation": location}
-        body = self.put("Backup", {"metadata": meta, "spec": full, "status": status}, started)
+        body = self.put("Backup", {"metadata": meta, "spec": full, "status": status}, asked or started)
         self._buckets.make(bucket)[name] = body
         return body
 
@@ -92,14 +93,23 @@ class HistorySeeder:
         name = f"{schedule}-{started:%Y%m%d%H%M%S}"
         return self.backup(namespace, name, started, work, spec, {SCHEDULE_LABEL: schedule}, ttl=ttl)
 
-    def nab(self, home: str, namespace: str, name: str, started: datetime, work: SimulatedRun) -> Json:
+    def nab(
+        self,
+        home: str,
+        namespace: str,
+        name: str,
+        started: datetime,
+        work: SimulatedRun,
+        asked: datetime | None = None,
+    ) -> Json:
         """A NAB whose Velero Backup has ended, in the state in which the controllers leave both."""
         uid = nacuuid(namespace, name, self.uuid())
         spec = {"includedNamespaces": [namespace]}
         labels = {NAB_UUID_LABEL: uid, **_MANAGED_LABELS}
         notes = {NAB_NAME_ANNOTATION: name, NAB_NAMESPACE_ANNOTATION: namespace}
-        backup = self.backup(home, uid, started, work, spec, labels, notes)
-        at = wire_time(started)
+        backup = self.backup(home, uid, started, work, spec, labels, notes, asked=asked)
+        made = asked or started
+        at = wire_time(made)
         status: Json = {
             "phase": "Created",
             "conditions": [
@@ -112,7 +122,7 @@ class HistorySeeder:
             "fileSystemPodVolumeBackups": {},
         }
         meta: Json = {"name": name, "namespace": namespace, "finalizers": [NAB_FINALIZER], "generation": 2}
-        return self.put("NonAdminBackup", {"metadata": meta, "spec": {"backupSpec": {}}, "status": status}, started)
+        return self.put("NonAdminBackup", {"metadata": meta, "spec": {"backupSpec": {}}, "status": status}, made)
 
     def nar(self, home: str, nab: Json, name: str, started: datetime, work: SimulatedRun) -> Json:
         """A NAR of a NAB whose Velero Restore has ended."""

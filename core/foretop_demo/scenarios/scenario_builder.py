@@ -231,11 +231,26 @@ class ScenarioBuilder:
             moment = run
         return list(islice(reversed(found), count))
 
-    def past_nab(self, namespace: str, name: str, started: datetime, outcome: str = ".", home: str = HOME) -> Json:
-        """A finished NAB, which took about as long as the others of its team."""
-        notes = {NAB_NAMESPACE_ANNOTATION: namespace}
-        work = _ended_as(self._work_of(name, home, annotations=notes), outcome)
-        return self.history.nab(home, namespace, name, started, work)
+    def past_nab(
+        self,
+        namespace: str,
+        name: str,
+        started: datetime,
+        outcome: str = ".",
+        home: str = HOME,
+        asked: datetime | None = None,
+    ) -> Json:
+        """A finished NAB, which took about as long as the others of its team; it waited from `asked` on."""
+        return self.history.nab(
+            home, namespace, name, started, _ended_as(self._nab_work(namespace, name, home), outcome), asked
+        )
+
+    def nab_length(self, namespace: str, name: str, home: str = HOME) -> timedelta:
+        """How long the backup of such a NAB takes."""
+        return self._nab_work(namespace, name, home).length
+
+    def _nab_work(self, namespace: str, name: str, home: str) -> SimulatedRun:
+        return self._work_of(name, home, annotations={NAB_NAMESPACE_ANNOTATION: namespace})
 
     def _work_of(self, name: str, home: str, **meta: object) -> SimulatedRun:
         body = {"metadata": {"name": name, "namespace": home, **meta}}

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from itertools import count
 
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore
@@ -40,18 +40,70 @@ def app_name(number: int) -> str:
     return _APPS[number % len(_APPS)]
 
 
-def teams_create_backups(builder: ScenarioBuilder, teams: Sequence[str], waiting: int, at_most: int) -> Process:
+def teams_create_backups(
+    builder: ScenarioBuilder,
+    teams: Sequence[str],
+    waiting: int,
+    at_most: int | None,
+    until: datetime | None = None,
+) -> Process:
     """Keep some backups waiting in the queue; delete old ones permanently once there are too many."""
     numbers = count(1)
     for name in teams[:waiting]:
         _create_nab(builder, name, next(numbers))
-    while True:
+    while until is None or builder.now < until:
         yield timedelta(seconds=15)
         if _waiting_nabs(builder) < waiting:
             number = next(numbers)
             free = _least_busy(builder, teams)
             _create_nab(builder, free, number)
-            _tidy(builder, at_most)
+            if at_most is not None:
+                _tidy(builder, at_most)
+
+
+Rate = Callable[[datetime], float]
+"""How often tenants ask, in an hour like that of a moment."""
+_BATCH, _BATCHES = 4, 8
+"""Every so often several of them ask at once: these wait for each other."""
+
+
+def past_requests(builder: ScenarioBuilder, teams: Sequence[str], rate: Rate, length: timedelta, slots: int) -> None:
+    """Finished backups that tenants asked for before the scene begins, and how long each waited for a slot."""
+    asked, free = builder.now - length, [builder.now - length] * slots
+    for number in count(1):
+        asked += _gap(builder, rate, asked)
+        for team in _who_asks(builder, teams):
+            name = f"{app_name(builder.random.randrange(len(_APPS)))}-{asked:%d%H%M}-{number}"
+            started = max(asked, min(free))
+            ended = started + builder.nab_length(team, name)
+            if ended >= builder.now:
+                return
+            free[free.index(min(free))] = ended
+            builder.past_nab(team, name, started, asked=asked)
+
+
+def teams_ask_now_and_then(builder: ScenarioBuilder, teams: Sequence[str], rate: Rate, kept: timedelta) -> Process:
+    """Ask by chance, more often in some hours than in others; delete permanently what is older than it is kept."""
+    for number in count(1):
+        yield _gap(builder, rate, builder.now)
+        for team in _who_asks(builder, teams):
+            _create_nab(builder, team, number)
+        old = [
+            nab
+            for nab in builder.engine.cache.all(NAB, NonAdminBackup)
+            if _restorable(nab) and nab.created is not None and builder.now - nab.created > kept
+        ]
+        for nab in old:
+            builder.patch("NonAdminBackup", nab.namespace, nab.name, {"spec": {"deleteBackup": True}})
+
+
+def _gap(builder: ScenarioBuilder, rate: Rate, at: datetime) -> timedelta:
+    asks = 1 + (_BATCH - 1) / _BATCHES
+    return timedelta(hours=builder.random.expovariate(rate(at) / asks))
+
+
+def _who_asks(builder: ScenarioBuilder, teams: Sequence[str]) -> Sequence[str]:
+    return builder.random.sample(teams, _BATCH if builder.random.randrange(_BATCHES) == 0 else 1)
 
 
 def teams_restore(builder: ScenarioBuilder, every: timedelta, at_most: int) -> Process:

@@ -24,7 +24,7 @@ from foretop_core.kube.connection.config import ConnectionOptions, SessionOption
 from foretop_core.own_files import own_folder
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN, read_release
 from foretop_demo.reconcile import Behaviour
-from foretop_demo.scenarios import SCENES, Scenario, ScenarioOptions, find_scene
+from foretop_demo.scenarios import SCENES, SHOWN_FIRST, Scenario, ScenarioOptions, find_scene
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 
 # Deferred imports: the screen is painted before the session is loaded.
@@ -34,7 +34,9 @@ _SPEED, _SERVED_SPEED = 60.0, 1.0
 
 
 @click.command("demo", cls=OwnOptionsFirst, epilog=example("foretop demo --scene outage"))
-@click.option("--scene", "name", default="default", metavar="NAME", help=f"One of {', '.join(SCENES)}.")
+@click.option(
+    "--scene", "name", default=SHOWN_FIRST, metavar="NAME", help=f"One of {', '.join(SCENES)}.", show_default=True
+)
 @click.option(
     "--speed",
     type=click.FloatRange(0.01, 3600),
