@@ -7,17 +7,31 @@ from collections.abc import Mapping
 from typing import Any
 
 HIDDEN = "[hidden]"
-_AFTER_SCHEME = re.compile(r"(?<=://)[^\s\"'<>\\`]+")
-"""An address from behind its scheme on."""
+_AFTER_SCHEME = re.compile(r"(?<=://)[^\s\"'<>\\`]+|(?<=:\\/\\/)(?:[^\s\"'<>\\`]|\\/)+")
+"""An address from behind its scheme on, with the slashes of JSON as well."""
 _AFTER_ADDRESS = ".,;:!)}"
-_VALUE = r"""\\?"[^"\\]{1,300}\\?"|\\?'[^'\\]{1,300}\\?'|[^\s"'\\&,;<>{\[][^\s"'\\&,;<>]*"""
-_ASSIGNED = re.compile(
-    r"(?i)((?<![a-z])sig|signature|token|password|passwd|secret|authorization|api_?key|access_?key(?:id)?)"
-    rf"(\s*=\s*|\\?[\"']\s*[:=]\s*|\s*:\s*(?=\\?[\"']))({_VALUE})"
+_VALUE = (
+    r"""\"(?:[^"\\]|\\.){1,300}\"|\\?"[^"\\]{1,300}\\?"|\\?'[^'\\]{1,300}\\?'|"""
+    r"""[^\s"'\\&,;<>{\[][^\s"'\\&,;<>]*|["'][^\s"'\\&,;<>]+"""
 )
-"""`password="two words"`, `sig=abc`, `"access_token": "abc"`, with the escapes of a text in JSON as well."""
-_AUTHORIZATION = re.compile(r"(?i)\b(bearer|basic) +[\w.~+/=-]{16,}")
+"""In quotes, with escapes in them, bare, or with a quote that nothing ends: errors are cut off."""
+_AS_SECRETS_ARE = r"\S{24}|(?=\S{6})(?=\S{0,64}\d)\S{0,64}[a-z]"
+_ASSIGNED = re.compile(
+    r"(?i)((?<![a-z])sig|(?<=%3f|%26)sig|signature|token|password|passwd|passphrase|(?<![a-z])pwd|secret|secret_?key|"
+    r"authorization|api[_-]?key|(?:access|account)_?key(?:id)?|credential)"
+    rf"(\s*=\s*|%3d|\\?[\"']\s*[:=]\s*|\s*:\s*(?=\\?[\"']|{_AS_SECRETS_ARE}))({_VALUE})"
+)
+"""`password="two words"`, `sig=abc`, `"access_token": "abc"`, with the escapes of a text in JSON as well.
+
+After a colon a bare word is one only where it has digits and letters, or is longer than what one says of a secret.
+"""
+_AUTHORIZATION = re.compile(
+    r"(?i)\b(bearer|basic) +[\w.~+/=-]{16,}|(?<=authorization)(\W{1,6}(?:bearer|basic)) +[\w.~+/=-]+"
+)
 """What a header says, or as much of it as somebody repeats."""
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,20}PRIVATE KEY-----|\Z)", re.DOTALL
+)
 _NAMED = re.compile(rf"(?i)\b(bearer|token|password|passwd|secret|code)(\s*[=:]\s*|\s+(?=\S*\d|\S{{17}}))({_VALUE})")
 """What is named a secret; after a blank only where it has a digit or is longer than what one says of a secret."""
 _TOKEN = re.compile(r"eyJ[\w-]{8,}[\w.-]*|[\w+=-]{24,}")
@@ -33,12 +47,14 @@ _NAME = re.compile(r"[\w.:/@+-]{1,253}", re.ASCII)
 
 def redacted(text: str) -> str:
     """The text without user, query and fragment of addresses, and without the values of what is named a secret."""
-    if "://" in text:
+    if "://" in text or ":\\/\\/" in text:
         text = _AFTER_SCHEME.sub(lambda found: _bare_address(found[0]), text)
-    if "=" in text or '"' in text or "'" in text:
+    if "=" in text or ":" in text or '"' in text or "'" in text or "%3" in text:
         text = _ASSIGNED.sub(lambda found: f"{found[1]}{found[2]}{_hidden(found[3])}", text)
     if "earer " in text or "asic " in text:
-        text = _AUTHORIZATION.sub(rf"\1 {HIDDEN}", text)
+        text = _AUTHORIZATION.sub(lambda found: f"{found[1] or found[2]} {HIDDEN}", text)
+    if "PRIVATE KEY-----" in text:
+        text = _PRIVATE_KEY.sub(HIDDEN, text)
     return text
 
 

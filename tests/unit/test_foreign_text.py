@@ -38,6 +38,22 @@ SECRETS = {
     'password="canary canary" was wrong': 'password="*" was wrong',
     "password: 'canary canary' was wrong": "password: '*' was wrong",
     "Authorization: Bearer canary-0123456789": "Authorization: Bearer *",
+    "authorization: Basic canary": "authorization: Basic *",
+    '{"Authorization":["Bearer canary"]}': '{"Authorization":["Bearer *"]}',
+    "https:\\/\\/me:canary@host\\/a?sig=canary": "https:\\/\\/*@host\\/a?*",
+    "callback=https%3A%2F%2Fhost%3Fsig%3Dcanary": "callback=https%3A%2F%2Fhost%3Fsig%3D*",
+    "AccountName=a;AccountKey=canary==;EndpointSuffix=core": "AccountName=a;AccountKey=*;EndpointSuffix=core",
+    "SharedAccessKey=canary": "SharedAccessKey=*",
+    "aws_secret_access_key = canary": "aws_secret_access_key = *",
+    "secretKey=canary": "secretKey=*",
+    "X-Amz-Credential=canary/20261115/eu&X-Amz-Date=2026": "X-Amz-Credential=*&X-Amz-Date=2026",
+    "password: canary7": "password: *",
+    "x-api-key: canary-0123": "x-api-key: *",
+    "passphrase=canary, pwd=canary": "passphrase=*, pwd=*",
+    'password="canary, and then it was cut': 'password="*", and then it was cut',
+    'password="can\\"canary" was wrong': 'password="*" was wrong',
+    "key: -----BEGIN RSA PRIVATE KEY-----\ncanary\ncanary\n-----END RSA PRIVATE KEY----- bad": "key: * bad",
+    "-----BEGIN PRIVATE KEY-----\\ncanary": "*",
 }
 PLAIN = (
     "https://prod:6443/k8s/clusters/c-1",
@@ -46,6 +62,15 @@ PLAIN = (
     "the token is used up",
     "example.com/design=good",
     "rpc error: code = Unknown desc = NoSuchBucket",
+    "token: unexpected end of JSON input",
+    "password: must not be empty",
+    "secret: cloud-credentials",
+    "velero/velero:v1.18.3@sha256:0123456789abcdef",
+    "basic authentication is off",
+    "token: 401 Unauthorized",
+    "credential: 403",
+    "keyword=good, monkey=good",
+    "-----BEGIN CERTIFICATE-----",
 )
 
 
