@@ -11,8 +11,8 @@ from foretop.dialogs.download_screen import ResultsDownload
 from foretop.pages.detail_page import DetailPage
 from foretop_core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
+from foretop_core.rules.facts.contents_facts import FetchedFiles
 from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
-from foretop_core.rules.volumes.backup_contents import FetchedFiles
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import Stand, stand, unfolded

@@ -20,10 +20,10 @@ from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestor
 from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
 from foretop_core.models.velero import DownloadRequest, NonAdminDownloadRequest
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.contents_facts import FetchedFiles
 from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.results import ResourceList, Results, parse, parse_resource_list
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.volumes.backup_contents import FetchedFiles
 from foretop_core.rules.volumes.evidence import KnownVolumes
 from foretop_core.rules.volumes.volume_info import parse_volume_info
 

@@ -42,9 +42,9 @@ from foretop_core.logs import logger
 from foretop_core.models import Backup, NonAdmin, Restore
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.contents_facts import FetchedFiles
 from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.results import Results
-from foretop_core.rules.volumes.backup_contents import FetchedFiles
 from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from foretop_core.actions.plan_executor import Result
     from foretop_core.dashboard.action_service import ActionService
     from foretop_core.dashboard.state import DashboardState
-    from foretop_core.rules.volumes.backup_contents import FetchedFiles
+    from foretop_core.rules.facts.contents_facts import FetchedFiles
 
 # Deferred imports: dialogs and actions are loaded with the first one that is opened.
 

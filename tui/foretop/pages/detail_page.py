@@ -59,7 +59,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import cut
 
 if TYPE_CHECKING:
-    from foretop_core.rules.volumes.backup_contents import FetchedFiles
+    from foretop_core.rules.facts.contents_facts import FetchedFiles
 
 _OF_VOLUMES = frozenset(kind.name for kind in (CLAIM, VOLUME, POD_VOLUME_BACKUP, DATA_UPLOAD))
 """For what the next run of a schedule takes of volumes."""

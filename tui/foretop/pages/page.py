@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from foretop_core.config.settings import Settings
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
-    from foretop_core.rules.volumes.backup_contents import FetchedFiles
+    from foretop_core.rules.facts.contents_facts import FetchedFiles
 
 
 class PageHost(Protocol):

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from foretop.widgets.paragraphs import Paragraph, paragraph, span
 from foretop_core.rules import humanize
-from foretop_core.rules.volumes.backup_contents import FetchedFiles, NamespaceContents, backup_contents, contents_total
-from foretop_core.rules.volumes.evidence import VolumeFate
-from foretop_core.rules.volumes.volume_info import told_line
+from foretop_core.rules.facts.contents_facts import (
+    FetchedFiles,
+    NamespaceContents,
+    VolumeFate,
+    backup_contents,
+    contents_total,
+    told_line,
+)
 from foretop_core.tables.engine.status_glyphs import Tone
 
 _MOST_VOLUMES, _MOST_NAMESPACES = 1_000, 500

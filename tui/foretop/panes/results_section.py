@@ -25,7 +25,7 @@ from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.resources.nonadmin import NonAdminView
 
 if TYPE_CHECKING:
-    from foretop_core.rules.volumes.backup_contents import FetchedFiles
+    from foretop_core.rules.facts.contents_facts import FetchedFiles
 
 # Deferred imports: what a backup holds is told when it has been fetched.
 

@@ -7,11 +7,11 @@ from collections.abc import Collection
 import msgspec
 
 from foretop_core.models import Backup, Schedule
+from foretop_core.rules.facts.contents_facts import NamespaceContents, backup_contents
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.protection.coverage import Extent, namespace_filter, template_coverage, volume_method
 from foretop_core.rules.results import ResourceList
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.volumes.backup_contents import NamespaceContents, backup_contents
 from foretop_core.rules.volumes.evidence import volumes_of_backup
 
 

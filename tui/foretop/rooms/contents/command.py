@@ -23,13 +23,11 @@ from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE, S
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.contents.holdings import NextNamespace, holdings, newest_copy, next_run
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.contents_facts import NamespaceContents, ToldVolume, VolumeFate, told_line
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.results import ResourceList
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.volumes.backup_contents import NamespaceContents
-from foretop_core.rules.volumes.evidence import ToldVolume, VolumeFate
-from foretop_core.rules.volumes.volume_info import told_line
 from foretop_core.tables.engine.json_items import Item, identity
 
 KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, NAMESPACE)

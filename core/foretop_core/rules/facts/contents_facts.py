@@ -10,6 +10,19 @@ import msgspec
 from foretop_core.rules import humanize
 from foretop_core.rules.results import ResourceList, Results
 from foretop_core.rules.volumes.evidence import KnownVolumes, ToldVolume, VolumeFate, VolumeInfo, whole_size
+from foretop_core.rules.volumes.volume_info import told_line
+
+__all__ = [
+    "FetchedFiles",
+    "NamespaceContents",
+    "ToldVolume",
+    "VolumeFate",
+    "backup_contents",
+    "contents_total",
+    "namespace_of",
+    "objects_by_namespace",
+    "told_line",
+]
 
 
 class FetchedFiles(msgspec.Struct, frozen=True):
