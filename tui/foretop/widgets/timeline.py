@@ -164,7 +164,7 @@ class Timeline(Widget, can_focus=True):
         return self.timeline is not None and self.timeline.is_outdated(self.night)
 
     def _piece(self, place: Hashable, basis: object, night: ServerNight, work: Callable[[], T], nothing: T) -> T:
-        """What is drawn of a night: of a long one the last that was worked out."""
+        """A piece of what is drawn of a night: of a long one the last that was worked out."""
         if self.pieces is None:
             return work()
         return self.pieces.get(place, (night.stamp, basis), night.context, work, nothing, is_long=night.is_long)

@@ -178,7 +178,7 @@ def _was_picked_up(run: Run) -> bool:
 
 
 class LineSums(msgspec.Struct, frozen=True):
-    """What is told of the runs of one kind in a line together."""
+    """The sums that are told of the runs of one kind in a line together."""
 
     running: int
     finishing: int

@@ -26,10 +26,10 @@ from foretop_core.rules.volumes.typed_yaml import (
     TEXT_MAP,
     TEXTS,
     FieldsShape,
-    GoError,
     ListShape,
     NotRead,
     OddMap,
+    RefusedYaml,
     Shape,
     go_type,
 )
@@ -228,9 +228,9 @@ def _read(text: str, release: Release | None, is_restore: bool) -> ResourcePolic
         written = _decoded(text, release)
         try:
             return _checked(written, release, is_restore)
-        except GoError as error:
+        except RefusedYaml as error:
             return PolicyRefusal("validate", str(error))
-    except GoError as error:
+    except RefusedYaml as error:
         return PolicyRefusal("read", str(error))
     except NotRead as error:
         return PolicyNotRead(f"its resource policy was not understood: {error}")
@@ -239,8 +239,8 @@ def _read(text: str, release: Release | None, is_restore: bool) -> ResourcePolic
 def _decoded(text: str, release: Release | None) -> dict[str, Any]:
     try:
         found = typed_yaml.decode(text, _shape(release))
-    except GoError as error:
-        raise GoError(f"failed to decode yaml data into resource policies  {error}") from None
+    except RefusedYaml as error:
+        raise RefusedYaml(f"failed to decode yaml data into resource policies  {error}") from None
     conditions = _conditions_shape(release)
     for policy in found.get("volumePolicies", ()):
         _check_types(policy.get("conditions") or {}, conditions)
@@ -254,25 +254,25 @@ def _check_types(conditions: Mapping[str, Any], shape: FieldsShape) -> None:
     if "pvcLabels" in shape.fields and "pvcLabels" in conditions:
         labels = conditions["pvcLabels"]
         if not isinstance(labels, dict) or isinstance(labels, OddMap):
-            raise GoError(f"pvcLabels must be a map of string to string, got {go_type(labels)}")
+            raise RefusedYaml(f"pvcLabels must be a map of string to string, got {go_type(labels)}")
     if "pvcVolumeMode" in shape.fields and "pvcVolumeMode" in conditions:
         mode = conditions["pvcVolumeMode"]
         if not isinstance(mode, str):
-            raise GoError(f"pvcVolumeMode must be a string, got {go_type(mode)}")
+            raise RefusedYaml(f"pvcVolumeMode must be a string, got {go_type(mode)}")
     if "pvcAccessModes" in shape.fields and "pvcAccessModes" in conditions:
         modes = conditions["pvcAccessModes"]
         if not isinstance(modes, list):
-            raise GoError(f"pvcAccessModes must be a list of strings, got {go_type(modes)}")
+            raise RefusedYaml(f"pvcAccessModes must be a list of strings, got {go_type(modes)}")
         for mode in modes:
             if not isinstance(mode, str):
-                raise GoError(f"pvcAccessModes must be a list of strings, got element {go_type(mode)}")
+                raise RefusedYaml(f"pvcAccessModes must be a list of strings, got element {go_type(mode)}")
 
 
 def _conditions(written: Mapping[str, Any], shape: FieldsShape) -> VolumeConditions:
     try:
         found = typed_yaml.converted(dict(written), shape)
-    except GoError as error:
-        raise GoError(f"failed to decode volume conditions: {error}") from None
+    except RefusedYaml as error:
+        raise RefusedYaml(f"failed to decode volume conditions: {error}") from None
     lower, upper = _capacity(found.get("capacity") or ",")
     csi, nfs = found.get("csi"), found.get("nfs")
     return VolumeConditions(
@@ -293,7 +293,7 @@ def _conditions(written: Mapping[str, Any], shape: FieldsShape) -> VolumeConditi
 def _capacity(text: str) -> tuple[Fraction, Fraction]:
     parts = text.split(",")
     if len(parts) != 2:
-        raise GoError(f"wrong format of Capacity {text}")
+        raise RefusedYaml(f"wrong format of Capacity {text}")
     lower, upper = map(_bound, parts)
     return lower, upper
 
@@ -305,19 +305,19 @@ def _bound(text: str) -> Fraction:
     if quantity is None:
         if any(letter.isdigit() for letter in text) and len(text) > _LONGEST_QUANTITY:
             raise NotRead("it has a very long capacity")
-        raise GoError(f"wrong format of Capacity {text} with err {_NO_NUMBER}")
+        raise RefusedYaml(f"wrong format of Capacity {text} with err {_NO_NUMBER}")
     return quantity
 
 
 def _checked(written: Mapping[str, Any], release: Release | None, is_restore: bool) -> ResourcePolicies:
     version = written.get("version", "")
     if version != _VERSION:
-        raise GoError(f"incompatible version number {version} with supported version {_VERSION}")
+        raise RefusedYaml(f"incompatible version number {version} with supported version {_VERSION}")
     lists = written.get("includeExcludePolicy")
     if is_restore and written.get("volumePolicies"):
-        raise GoError("volumePolicies are not supported for restore")
+        raise RefusedYaml("volumePolicies are not supported for restore")
     if is_restore and lists is not None:
-        raise GoError("includeExcludePolicy is not supported for restore")
+        raise RefusedYaml("includeExcludePolicy is not supported for restore")
     volumes = tuple(_volume_policy(policy, release) for policy in written.get("volumePolicies", ()))
     scoped = None if lists is None else _scoped_lists(lists)
     cluster = written.get("clusterScopedFilterPolicy")
@@ -328,18 +328,18 @@ def _checked(written: Mapping[str, Any], release: Release | None, is_restore: bo
 def _volume_policy(written: Mapping[str, Any], release: Release | None) -> VolumePolicy:
     kind = (written.get("action") or {}).get("type", "")
     if kind not in {action.value for action in VolumeAction}:
-        raise GoError(f"invalid action type {kind}")
+        raise RefusedYaml(f"invalid action type {kind}")
     action = VolumeAction(kind)
     known = has_since(release, _ACTIONS[action])
     if known is None:
         raise NotRead(f"the release of Velero decides whether it knows the action {kind}, and is not known")
     if not known:
-        raise GoError(f"invalid action type {kind}")
+        raise RefusedYaml(f"invalid action type {kind}")
     conditions: VolumeConditions = written["conditions"]
     if conditions.upper < conditions.lower and (not conditions.lower or conditions.upper):
-        raise GoError("illegal values for capacity")
+        raise RefusedYaml("illegal values for capacity")
     if conditions.csi_driver == "" and conditions.csi_attributes is not None:
-        raise GoError("csi driver should not be empty when filtering by volume attributes")
+        raise RefusedYaml("csi driver should not be empty when filtering by volume attributes")
     return VolumePolicy(conditions, action)
 
 
@@ -355,16 +355,16 @@ def _scoped_lists(written: Mapping[str, Any]) -> ScopedLists:
         (lists.included_namespaced, lists.excluded_namespaced),
     ):
         if "*" in included or "*" in excluded:
-            raise GoError("cannot use '*' in includes or excludes filters in the policy")
+            raise RefusedYaml("cannot use '*' in includes or excludes filters in the policy")
         if both := sorted(set(included) & set(excluded)):
-            raise GoError(f"excludes list cannot contain an item in the includes list: {both[0]}")
+            raise RefusedYaml(f"excludes list cannot contain an item in the includes list: {both[0]}")
     return lists
 
 
 def _cluster_scoped(written: Mapping[str, Any]) -> tuple[ResourceFilter, ...]:
     filters = written.get("resourceFilters", ())
     if not filters:
-        raise GoError(
+        raise RefusedYaml(
             "clusterScopedFilterPolicy: resourceFilters cannot be empty; remove the policy block entirely if it is "
             "not needed"
         )
@@ -374,7 +374,7 @@ def _cluster_scoped(written: Mapping[str, Any]) -> tuple[ResourceFilter, ...]:
     for place, entry in enumerate(filters):
         here = f"{where}.resourceFilters[{place}]"
         if _is_catch_all(entry):
-            raise GoError(f"{here}: kinds must be specified (catch-all is not supported)")
+            raise RefusedYaml(f"{here}: kinds must be specified (catch-all is not supported)")
         _check_kinds(entry, place, seen, where)
         found.append(_resource_filter(entry, here))
     return tuple(found)
@@ -387,18 +387,18 @@ def _by_namespace(written: Sequence[Mapping[str, Any]]) -> tuple[NamespaceFilter
         where = f"namespacedFilterPolicies[{number}]"
         namespaces, filters = entry.get("namespaces", ()), entry.get("resourceFilters", ())
         if not namespaces:
-            raise GoError(f"{where}: at least one namespace must be specified")
+            raise RefusedYaml(f"{where}: at least one namespace must be specified")
         if not filters:
-            raise GoError(f"{where}: at least one resourceFilter must be specified")
+            raise RefusedYaml(f"{where}: at least one resourceFilter must be specified")
         for place, pattern in enumerate(namespaces):
             if fault := globs.namespace_fault(pattern):
-                raise GoError(f"{where}.namespaces[{place}]: {fault}")
+                raise RefusedYaml(f"{where}.namespaces[{place}]: {fault}")
             places.setdefault(pattern, []).append(number)
         found.append(NamespaceFilters(tuple(namespaces), _namespace_filters(filters, where)))
     for pattern, numbers in places.items():
         if len(numbers) > 1:
             listed = " ".join(map(str, numbers))
-            raise GoError(
+            raise RefusedYaml(
                 f"namespacedFilterPolicies: duplicate namespace pattern '{pattern}' found in policies [{listed}]"
             )
     for pattern in places:
@@ -414,10 +414,10 @@ def _namespace_filters(written: Sequence[Mapping[str, Any]], where: str) -> tupl
         here = f"{where}.resourceFilters[{place}]"
         if _is_catch_all(entry):
             if has_catch_all:
-                raise GoError(f"{where}: only one catch-all resource filter is allowed")
+                raise RefusedYaml(f"{where}: only one catch-all resource filter is allowed")
             has_catch_all = True
             if entry.get("names") or entry.get("excludedNames"):
-                raise GoError(f"{here}: names or excludedNames cannot be specified for catch-all filters")
+                raise RefusedYaml(f"{here}: names or excludedNames cannot be specified for catch-all filters")
         _check_kinds(entry, place, seen, where)
         found.append(_resource_filter(entry, here))
     return tuple(found)
@@ -432,7 +432,7 @@ def _check_kinds(written: Mapping[str, Any], place: int, seen: dict[str, int], w
         if kind == "*" and where != "clusterScopedFilterPolicy":
             continue
         if kind in seen:
-            raise GoError(
+            raise RefusedYaml(
                 f'{where}: kind "{kind}" appears in both resourceFilters[{seen[kind]}] and resourceFilters[{place}]'
             )
         seen[kind] = place
@@ -441,12 +441,12 @@ def _check_kinds(written: Mapping[str, Any], place: int, seen: dict[str, int], w
 def _resource_filter(written: Mapping[str, Any], here: str) -> ResourceFilter:
     selector, others = written.get("labelSelector", {}), written.get("orLabelSelectors", ())
     if is_present(selector) and others:
-        raise GoError(f"{here}: labelSelector and orLabelSelectors cannot co-exist")
+        raise RefusedYaml(f"{here}: labelSelector and orLabelSelectors cannot co-exist")
     if fault := fault_of_selector(selector):
-        raise GoError(f"{here}: invalid label selector: {fault}")
+        raise RefusedYaml(f"{here}: invalid label selector: {fault}")
     for place, other in enumerate(others):
         if fault := fault_of_selector(other):
-            raise GoError(f"{here}.orLabelSelectors[{place}]: invalid label selector: {fault}")
+            raise RefusedYaml(f"{here}.orLabelSelectors[{place}]: invalid label selector: {fault}")
     names, excluded = tuple(written.get("names", ())), tuple(written.get("excludedNames", ()))
     for pattern in (*names, *excluded):
         _check_read(pattern)

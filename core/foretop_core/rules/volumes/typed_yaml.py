@@ -25,7 +25,7 @@ _WORD_OF_LENGTH = re.compile(r"[-+]?[0-9.]+(n|u|m|k|[KMGTPE]i?)")
 _LONGEST_SHOWN, _SHOWN = 10, 7
 
 
-class GoError(Exception):
+class RefusedYaml(Exception):
     """The program refuses the text; the message has its own words."""
 
 
@@ -79,10 +79,10 @@ class OddMap(dict[str, Any]):
 
 
 def decode(text: str, shape: FieldsShape) -> dict[str, Any]:
-    """The first document of a text; raises GoError or NotRead."""
+    """The first document of a text; raises RefusedYaml or NotRead."""
     node = _composed(text)
     if node is None:
-        raise GoError("EOF")
+        raise RefusedYaml("EOF")
     return _from_node(node, shape) or {}
 
 
@@ -136,9 +136,9 @@ def _composed(text: str) -> yaml.Node | None:
         raise NotRead(str(error)) from None
     except yaml.MarkedYAMLError as error:
         line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
-        raise GoError(f"yaml: {line}{error.problem or error.context}") from None
+        raise RefusedYaml(f"yaml: {line}{error.problem or error.context}") from None
     except yaml.YAMLError:
-        raise GoError("yaml: control characters are not allowed") from None
+        raise RefusedYaml("yaml: control characters are not allowed") from None
 
 
 def _from_node(node: yaml.Node, shape: Shape) -> Any:
@@ -185,7 +185,7 @@ def _pairs(node: yaml.Node) -> list[tuple[str, yaml.Node]]:
         key, line = key_node.value, _line(key_node)
         if key in seen:
             first = seen[key]
-            raise GoError(
+            raise RefusedYaml(
                 f'yaml: unmarshal errors:\n  line {line}: mapping key "{key}" already defined at line {first}'
             )
         seen[key] = line
@@ -232,17 +232,17 @@ def _text_of(value: Any, shape: Shape, place: int) -> str:
     return str(value)
 
 
-def _mismatch(place: int, value: Any, shape: Shape) -> GoError:
+def _mismatch(place: int, value: Any, shape: Shape) -> RefusedYaml:
     tags = {bool: "!!bool", int: "!!int", str: "!!str", list: "!!seq"}
     is_collection = isinstance(value, dict | list)
     text = "" if is_collection else _text_of(value, TEXT, place)
     return _unmarshal(place, tags.get(type(value), "!!map"), text, shape)
 
 
-def _unmarshal(line: int, tag: str, text: str, shape: Shape) -> GoError:
+def _unmarshal(line: int, tag: str, text: str, shape: Shape) -> RefusedYaml:
     shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_SHOWN]}..."
     quoted = f" `{shown}`" if text else ""
-    return GoError(f"yaml: unmarshal errors:\n  line {line}: cannot unmarshal {tag}{quoted} into {shape.go}")
+    return RefusedYaml(f"yaml: unmarshal errors:\n  line {line}: cannot unmarshal {tag}{quoted} into {shape.go}")
 
 
 def _field(shape: FieldsShape, key: str, line: int) -> Shape:
@@ -250,7 +250,7 @@ def _field(shape: FieldsShape, key: str, line: int) -> Shape:
         raise NotRead(f"the release of Velero decides whether it knows {key}, and is not known")
     field = shape.fields.get(key)
     if field is None:
-        raise GoError(f"yaml: unmarshal errors:\n  line {line}: field {key} not found in type {shape.go}")
+        raise RefusedYaml(f"yaml: unmarshal errors:\n  line {line}: field {key} not found in type {shape.go}")
     return field
 
 

@@ -129,7 +129,7 @@ class QueueView(View[Run]):
 
 
 def _sums(entries: Sequence[Run], render: RenderContext) -> LineSums | None:
-    """What the line says of these runs together; None where it says nothing.
+    """The sums that the line tells of these runs together; None where it says nothing.
 
     Of many runs that are not all of the line, as a filter leaves them, only the number is told.
     """
