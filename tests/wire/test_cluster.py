@@ -27,6 +27,7 @@ from foretop_core.kube.watching.watch_sink import WatchScope, WatchState
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, EVENT, NAB, POD_VOLUME_BACKUP, SCHEDULE, STORAGE, Kind
 from foretop_core.models.movement import label_value
 from foretop_core.rules.snapshot import VeleroInfo
+from foretop_core.rules.velero_deployment import volume_flags
 from foretop_core.store import Store
 from foretop_demo import LocalApiServer, Rule, User
 from tests.wire.faulty_server import RoughServer, serving
@@ -227,7 +228,7 @@ async def test_velero_is_found_by_its_deployment_with_version_and_flags(tmp_path
     (velero,) = found
     started = velero.known.started if velero.known is not None else None
     assert started is not None
-    known = VeleroInfo(skip_immediately=True, concurrency=3, version="1.18.3", started=started)
+    known = VeleroInfo(True, 3, "1.18.3", volume_flags=volume_flags({"uploader-type": "kopia"}), started=started)
     assert velero == FoundVelero("openshift-adp", known)
 
 

@@ -240,7 +240,7 @@ def test_the_overview_of_a_prescaled_job_has_its_runs_and_what_is_wrong_with_its
     assert "Next in 18m: 03:00  04:00" in overview
     assert "none is made 5 minutes before: 02:55 → 03:00" in overview
     assert "has not created CronJob autogen-orders" in overview
-    assert "Do Set spec.primerSchedule to '55 * * * *'." in overview
+    assert "Do Look whether the prescaler is running: it has the right expression." in overview
     assert "Warm-up 5 minutes" in " ".join(told("describe").split())
 
 

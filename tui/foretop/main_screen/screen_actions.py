@@ -62,7 +62,7 @@ class ScopeCommands:
         if verb == "ns":
             self._namespace(name)
         else:
-            await self._context(name)
+            await self._choose_context(name)
 
     def look_at(self, namespace: str = "", context: str = "") -> None:
         set_scope(self._state, namespace, context)
@@ -93,7 +93,7 @@ class ScopeCommands:
             names.update(item.name for item in namespaces)
         return names
 
-    async def _context(self, name: str) -> None:
+    async def _choose_context(self, name: str) -> None:
         """Looks at one context: watched ones come first, and a name that fits one of them alone means that one."""
         watched, others = self._state.contexts, await self._others()
         matches = _fitting(name, watched) or _fitting(name, others)
