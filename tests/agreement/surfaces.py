@@ -63,6 +63,7 @@ _PANES: Mapping[str, Any] = {
     "queue": queue_pane,
     "nonadmin": nonadmin_pane,
     "protection": protection_pane,
+    "backups": backup_pane,
     "storage": place_pane,
     "movements": movement_pane,
 }
@@ -142,8 +143,6 @@ class Surfaces:
         return self._panes[page]
 
     def _pane(self, page: str, entry: Any, render: Any) -> Sequence[Paragraph]:
-        if isinstance(entry, Backup) and page == "backups":
-            return backup_pane(entry, render)
         if isinstance(entry, Restore) and page == "restores":
             return restore_pane(entry, render)
         return _PANES[page](entry, render)  # type: ignore[no-any-return]

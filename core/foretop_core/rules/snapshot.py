@@ -468,7 +468,8 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
         Its movements count only where all of its server are seen: else one copy would seem to have more than another.
         """
-        return run_volumes(backup, self.volume_info(backup), self._all_moved(backup))
+        has_movements = self.volumes_seen.has_movements_of(backup.namespace)
+        return run_volumes(backup, self.volume_info(backup), self._all_moved(backup), has_movements=has_movements)
 
     def told_volumes(self, backup: Backup) -> VolumeInfo:
         """All volumes that tell of themselves in a backup, by its volume info and its movements."""

@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchScope
-from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.rows import SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.engine.view import Column
-from foretop_core.tables.resources.runs import BackupsView
+from foretop_core.tables.resources.runs import BackupRow, BackupsView
 from tests.objects import backup
 from tests.tui.fake_source import CONTEXT, FilledSource
 
@@ -228,7 +227,7 @@ def test_a_row_that_is_gone_is_not_counted_in_its_state_any_more() -> None:
 
 def test_a_row_whose_value_fails_to_be_had_comes_last_and_the_others_are_sorted() -> None:
     view = BackupsView()
-    odd = Column[Backup]("odd", "ODD", lambda entry, _: "", lambda entry: {"b": 2, "c": 1}[entry.name])
+    odd = Column[BackupRow]("odd", "ODD", lambda entry, _: "", lambda entry: {"b": 2, "c": 1}[entry.run.name])
     view.columns = (*view.columns, odd)
     rows = StoreTableModel(DashboardState(FilledSource([backup(name) for name in "abc"]), lambda: 0.0), view)
     rows.sort("odd", reverse=False)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from foretop.panes.runs_pane import backup_pane, restore_pane
-from foretop_core.models import Restore, from_builtins
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.models import PodVolumeBackup, Resource, Restore, from_builtins
+from foretop_core.models.kinds import DATA_UPLOAD, POD_VOLUME_BACKUP
+from foretop_core.models.movement import label_value
 from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.engine.view import pieces
 from foretop_core.tables.resources.queue import QueueView
-from foretop_core.tables.resources.runs import BackupsView, percent
-from tests.objects import at, backup, location, upload
+from foretop_core.tables.resources.runs import BackupRow, BackupsView, percent
+from tests.objects import NOW, at, backup, location, upload
 from tests.unit.tables.test_views import Shown
 
 _TEAM = {"openshift.io/oadp-nab-origin-namespace": "team-a", "openshift.io/oadp-nab-origin-name": "orders"}
@@ -70,6 +74,11 @@ def test_the_item_of_a_backup_has_what_its_row_shows() -> None:
         "schedule": "daily",
         "storageLocation": "s3",
         "queuePosition": 2,
+        "volumesTaken": 0,
+        "volumesTotal": None,
+        "volumesUnknown": "its PodVolumeBackups and DataUploads were not read",
+        "bytes": None,
+        "bytesUnknown": "its PodVolumeBackups and DataUploads were not read",
     }
     nothing = ("phase", "started", "itemsDone", "itemsTotal", "failureReason", "expires", "schedule", "storageLocation")
     assert [items["bare"][name] for name in nothing] == [None] * 8
@@ -144,7 +153,8 @@ def test_backups_sort_by_how_long_they_took_and_by_what_they_hold() -> None:
         "waits": "",
     }
     took = BackupsView().column("took").sort
-    assert [took(backup("one", started="01:00:00")), took(backup("one", ended="01:00:00"))] == [None, None]
+    halves = backup("one", started="01:00:00"), backup("one", ended="01:00:00")
+    assert [took(BackupRow(half)) for half in halves] == [None, None]
     by_owner = Shown("backups", [backup("a", of="b"), backup("b", of="a"), backup("c")])
     assert by_owner.names("from") == ["c", "b", "a"]
 
@@ -243,7 +253,9 @@ def test_a_refused_backup_says_when_it_was_made_and_both_of_its_words() -> None:
     refused = backup("crm-daily-20261115013003", "FailedValidation", created="01:30:03")
     shown = Shown("backups", [refused])
     assert shown.text("started") == [["✗", "01:30:03"]]
-    told = ["".join(piece.text for piece in one.spans) for one in backup_pane(refused, shown.render_context())]
+    told = [
+        "".join(piece.text for piece in one.spans) for one in backup_pane(BackupRow(refused), shown.render_context())
+    ]
     assert told[0] == "FailedValidation (refused)", "its name is in the title of the pane"
     assert "created 01:30:03Z" in told
 
@@ -274,3 +286,67 @@ def test_a_restore_says_where_it_went(spec: dict[str, Any], cell: str, pane: str
     assert table.cells("into")["one"].text == cell
     said = restore_pane(made, table.render_context())[1]
     assert (said.label, "".join(piece.text for piece in said.spans)) == ("Into", pane)
+
+
+def _file_copy(of: str, claim: str, phase: str = "Completed", size: int = 40_000_000_000) -> PodVolumeBackup:
+    meta = {
+        "name": f"{of}-{claim}",
+        "namespace": "velero",
+        "labels": {"velero.io/backup-name": of},
+        "annotations": {"velero.io/pvc-name": claim},
+    }
+    status = {"phase": phase, "progress": {"bytesDone": size, "totalBytes": size}}
+    return from_builtins(PodVolumeBackup, {"metadata": meta, "spec": {"pod": {"namespace": "shop"}}, "status": status})
+
+
+def _with_movements(*objects: Resource) -> Shown:
+    """As it is when the lists of movements have come whole."""
+    table = Shown("backups", [*objects])
+    for kind in (POD_VOLUME_BACKUP, DATA_UPLOAD):
+        table.store.sink(WatchScope("prod", kind), table.clock).health(WatchHealth(WatchState.LIVE, NOW))
+    table.model.pump()
+    return table
+
+
+def test_a_backup_shows_its_volumes_and_their_bytes_and_says_what_is_not_known() -> None:
+    table = _with_movements(
+        backup("files"),
+        _file_copy("files", "data-0"),
+        _file_copy("files", "data-1"),
+        backup("torn"),
+        _file_copy("torn", "data-0"),
+        _file_copy("torn", "data-1", "Failed"),
+        backup("snapshots", volumeSnapshotsAttempted=3, volumeSnapshotsCompleted=3),
+        backup("bare"),
+    )
+    assert {row[1]: row[2:] for row in table.text("name", "volumes", "size")} == {
+        "files": ["2/?", "80.0 GB"],
+        "torn": ["1/?", "40.0 GB"],
+        "snapshots": ["3/?", ""],
+        "bare": ["", ""],
+    }
+    assert table.cells("volumes")["torn"].tone is Tone.WARN
+    items = {item["name"]: item for item in table.items()}
+    assert (items["files"]["volumesTaken"], items["files"]["bytes"], items["files"]["bytesUnknown"]) == (
+        *(2, 80_000_000_000),
+        None,
+    )
+    assert items["files"]["volumesUnknown"] == "its volume info was not fetched"
+    assert items["snapshots"]["bytesUnknown"] == "nothing tells the size of a snapshot"
+    assert table.names("size")[:2] == ["torn", "files"]
+
+
+def test_a_volume_that_is_taken_meanwhile_shows_in_the_row_of_its_backup_alone() -> None:
+    long = "a-schedule-with-a-name-that-is-longer-than-a-label-may-be-20261115010003"
+    table = _with_movements(backup(long), backup("other"))
+    derived = table.model.table.derived
+    moved = _file_copy(long, "data-0")
+    owner = {"apiVersion": "velero.io/v1", "kind": "Backup", "name": long, "uid": "1"}
+    meta = {**to_builtins(moved.metadata), "labels": {"velero.io/backup-name": label_value(long)}}
+    table.store.sink(WatchScope("prod", POD_VOLUME_BACKUP), table.clock).apply(
+        "ADDED",
+        from_builtins(PodVolumeBackup, {**to_builtins(moved), "metadata": {**meta, "ownerReferences": [owner]}}),
+    )
+    table.model.pump()
+    assert table.cells("volumes")[long].text == "1/?"
+    assert table.model.table.derived == derived + 1

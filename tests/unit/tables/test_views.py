@@ -444,7 +444,7 @@ _FLAGS: Mapping[str, Mapping[str, list[str]]] = {
         "schedules": ["next", "wait", "last", "usual"],
         "nonadmin": ["age"],
         "queue": ["position", "in", "at"],
-        "backups": ["errors", "warnings", "started", "took", "items"],
+        "backups": ["errors", "warnings", "started", "took", "volumes", "size", "items"],
         "restores": ["errors", "warnings", "started", "items", "took"],
         "storage": ["checked", "synced"],
         "pods": ["ready", "age"],
@@ -455,7 +455,7 @@ _FLAGS: Mapping[str, Mapping[str, list[str]]] = {
     },
     "falls": {
         "schedules": ["last"],
-        "backups": ["started"],
+        "backups": ["started", "volumes", "size"],
         "restores": ["started"],
         "storage": ["checked", "synced"],
         "pods": ["age"],

@@ -45,7 +45,7 @@ from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 from foretop_core.tables.engine.view import Row, View, table_view
 from foretop_core.tables.resources.nonadmin import NonAdminView
-from foretop_core.tables.resources.runs import RUNS_OF_SCHEDULE
+from foretop_core.tables.resources.runs import RUNS_OF_SCHEDULE, backup_row
 from foretop_core.tables.resources.schedules import SchedulesView
 from foretop_core.tables.text.terminal_text import LONGEST
 from foretop_core.tables.timeline.lanes import timeline_item
@@ -145,7 +145,7 @@ def _told(state: DashboardState, key: ObjectRef, resource: Resource, cells: int)
             tenant = NonAdminView().entry(state.store, key, resource)
             return nonadmin_overview(tenant, render) if tenant else ()
         case Backup():
-            head, *rest = backup_pane(resource, render)
+            head, *rest = backup_pane(backup_row(resource, render), render)
             return head, path(run_steps(resource)), *rest
         case Restore():
             head, *rest = restore_pane(resource, render)
@@ -187,7 +187,7 @@ def run_rows(state: DashboardState, key: ObjectRef) -> list[Row]:
         Row(
             ObjectRef(key.context, BACKUP.name, run.namespace, run.name),
             run_mark(run.phase),
-            tuple(cells_of(RUNS_OF_SCHEDULE, run, render)),
+            tuple(cells_of(RUNS_OF_SCHEDULE, backup_row(run, render), render)),
         )
         for run in history(resource, labelled)[:_MOST_RUNS]
     ]

@@ -330,10 +330,10 @@ _RECORDS = (
     ),
     ScreenPage(
         id="backups",
-        groups=(("Made", "Why", "When"), ("Items",), ("Takes",), ("Name",)),
+        groups=(("Made", "Why", "When"), ("Items", "Volumes"), ("Takes",), ("Name",)),
         shows_keys_beside=True,
         tells=_pane("runs_pane:backup_pane"),
-        tells_more=_pane("runs_pane:whole_name"),
+        tells_more=_pane("runs_pane:whole_name_of_backup"),
         empty="No backups. One is made when a schedule runs, or by hand on its row.",
         signs=(*_RUNS, Sign("E W", "errors and warnings"), _TOOK),
     ),

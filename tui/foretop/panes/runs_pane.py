@@ -9,12 +9,12 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import style_of
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import Run, goes_into, owner_of, usual_length
+from foretop_core.rules.facts.run_facts import Run, RunVolumes, goes_into, owner_of, usual_length
 from foretop_core.rules.phases import FAULTY
 from foretop_core.tables.engine.drawings import ShareBar, large_line
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
-from foretop_core.tables.resources.runs import expiration, held_tone, items_bar
+from foretop_core.tables.resources.runs import BackupRow, expiration, held_tone, items_bar
 from foretop_core.tables.text.terminal_text import width
 
 _BAR = 20
@@ -42,6 +42,10 @@ def queue_pane(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
 def whole_name(run: Run, render: RenderContext, cells: int) -> tuple[Paragraph, ...]:
     """Its name, where the title of a pane of so many cells has no room for it and its sign."""
     return (paragraph(run.name, label="Name"),) if width(run.name) > cells - _BESIDE_NAME else ()
+
+
+def whole_name_of_backup(row: BackupRow, render: RenderContext, cells: int) -> tuple[Paragraph, ...]:
+    return whole_name(row.run, render, cells)
 
 
 def _with_bar(said: tuple[Paragraph, ...], share: ShareBar | None) -> tuple[Paragraph, ...]:
@@ -130,13 +134,25 @@ def _totals(run: Run, render: RenderContext) -> Paragraph:
     return paragraph(f"{at_once}{running} running{ends}, {sums.waiting} waiting", Tone.DIM)
 
 
-def backup_pane(backup: Backup, render: RenderContext) -> tuple[Paragraph, ...]:
+def backup_pane(row: BackupRow, render: RenderContext) -> tuple[Paragraph, ...]:
+    backup = row.run
     names = backup.spec.included_namespaces
     place = backup.spec.storage_location or "the default location"
     taken = "all namespaces" if not names or "*" in names else humanize.join(names, 6)
     end = expiration(backup)
     ttl = f", kept until {render.time(end, backup)}" if end else ""
-    return (*_run(backup, render), paragraph(f"{taken}, to {place}{ttl}", label="Takes"))
+    takes = paragraph(f"{taken}, to {place}{ttl}", label="Takes")
+    return (*_run(backup, render), *_volumes(row.volumes), takes)
+
+
+def _volumes(volumes: RunVolumes) -> tuple[Paragraph, ...]:
+    """How many of its volumes it has, and their bytes; nothing where there is nothing to tell."""
+    if not volumes.text:
+        return ()
+    number = f"{volumes.taken} of {volumes.total}" if volumes.total is not None else f"{volumes.taken} taken"
+    lacks = f", {volumes.left_out} left out" if volumes.left_out and volumes.total is None else ""
+    size = humanize.size(volumes.size) if volumes.size is not None else f"size not known: {volumes.size_unknown}"
+    return (paragraph(f"{number}{lacks}, {size}", Tone.WARN if volumes.left_out else Tone.PLAIN, label="Volumes"),)
 
 
 def restore_pane(restore: Restore, render: RenderContext) -> tuple[Paragraph, ...]:

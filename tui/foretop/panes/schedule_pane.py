@@ -24,13 +24,15 @@ from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark, severity_mark
 from foretop_core.tables.engine.view import pieces
-from foretop_core.tables.resources.runs import RUNS_OF_SCHEDULE
+from foretop_core.tables.resources.runs import RUNS_OF_SCHEDULE, backup_row
 from foretop_core.tables.resources.schedules import ScheduleRow, last_runs
 from foretop_core.tables.text.terminal_text import pad
 
 _CHART_ROWS, _LAST_RUNS = 5, 14
 _MOST_VOLUMES = 3
-_RUN_COLUMNS = tuple(column for column in RUNS_OF_SCHEDULE if column.name not in ("expires", "backup"))
+_RUN_COLUMNS = tuple(
+    column for column in RUNS_OF_SCHEDULE if column.name not in ("volumes", "size", "expires", "backup")
+)
 _KEPT_FREE = paragraph("", yields=True, least=0)
 """An empty line, where there is room for it."""
 _PAGE_CHART_ROWS, _WIDE_PAGE_CHART_ROWS = 4, 6
@@ -221,7 +223,7 @@ def _run_table(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph, ..
 def _run_line(run: Backup, render: RenderContext) -> Paragraph:
     """The same cells as on the page of the schedule."""
     mark = run_mark(run.phase)
-    cells = zip(cells_of(_RUN_COLUMNS, run, render), _RUN_COLUMNS, strict=True)
+    cells = zip(cells_of(_RUN_COLUMNS, backup_row(run, render), render), _RUN_COLUMNS, strict=True)
     parts = (piece for cell, column in cells for piece in (*pieces(cell, column, column.cells), Piece("  ")))
     sign = Span(f"{mark.value} ", style_of(mark.tone))
     return Paragraph((sign, *(Span(piece.text, style_of(piece.tone)) for piece in parts)))

@@ -33,6 +33,7 @@ from foretop_core.rules.schedule_history import run_length
 from foretop_core.rules.sentences import Text, about, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import waiting_refusals
+from foretop_core.rules.volumes.evidence import RunVolumes
 
 __all__ = [
     "DataProgress",
@@ -47,6 +48,8 @@ __all__ = [
     "RunFacts",
     "RunHistory",
     "RunState",
+    "RunVolumes",
+    "backup_of",
     "data_progress",
     "goes_into",
     "has_ended",
@@ -574,6 +577,12 @@ def waited(run: Run) -> timedelta | None:
     """
     created, started = run.created, run.status.start_timestamp
     return started - created if created is not None and started is not None and started >= created else None
+
+
+def backup_of(movement: DataMovement) -> str:
+    """The name of the backup that a movement belongs to: its label may be cut, the name of its owner is whole."""
+    owners = (owner.name for owner in movement.metadata.owner_references if owner.kind == Backup.__name__)
+    return next(owners, movement.backup_name)
 
 
 def goes_into(spec: RestoreSpec) -> tuple[str, ...]:

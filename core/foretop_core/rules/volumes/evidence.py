@@ -119,7 +119,7 @@ class VolumeEvidence(msgspec.Struct, frozen=True):
     def size_unknown(self) -> str:
         """The reason why the bytes are not known; "" where they are, or where there are none."""
         is_told = self.size is not None or not self.taken
-        return self.unknown or ("" if is_told else "nothing tells the size of a snapshot")
+        return self.unknown or ("" if is_told else _SIZE_OF_SNAPSHOT)
 
 
 class VolumeFate(Enum):
@@ -322,27 +322,49 @@ class RunVolumes(msgspec.Struct, frozen=True):
     """None without volume info: what was left out without a word has no object."""
     size: int | None = None
     """None where the bytes of one that is taken are not known."""
+    left_out: int = 0
+    """Those that tell that they were not taken."""
+    unknown: str = ""
+    """Why it is not known how many it should have; "" where it is."""
 
     @property
     def text(self) -> str:
         """`3/4`, `3/?` where it is not known of how many, and "" where there is nothing to tell."""
         if self.total is None:
-            return f"{self.taken}/?" if self.taken else ""
+            return f"{self.taken}/?" if self.taken or self.left_out else ""
         return f"{self.taken}/{self.total}" if self.total else ""
 
+    @property
+    def size_unknown(self) -> str:
+        """Why its bytes are not known; "" where they are, or where it is known to have none."""
+        if self.size is not None or self.total == 0:
+            return ""
+        return _SIZE_OF_SNAPSHOT if self.taken else self.unknown
 
-def run_volumes(backup: Backup, known: KnownVolumes | None, moved: Iterable[DataMovement]) -> RunVolumes:
+
+_SIZE_OF_SNAPSHOT = "nothing tells the size of a snapshot"
+
+
+def run_volumes(
+    backup: Backup, known: KnownVolumes | None, moved: Iterable[DataMovement], *, has_movements: bool = True
+) -> RunVolumes:
     """By its volume info, else by its movements and the snapshots that its status counts."""
     told = volumes_of_backup(known.info if known is not None else None, moved).volumes
     taken = [one for one in told if one.fate is VolumeFate.TAKEN]
+    left_out = sum(one.fate is VolumeFate.LEFT_OUT for one in told)
     sizes = [one.size for one in taken]
     if known is not None:
-        return RunVolumes(len(taken), len(told), whole_size(sizes))
+        return RunVolumes(len(taken), len(told), whole_size(sizes), left_out)
     status = backup.status
     uploads = sum(one.method is VolumeMethod.DATA_MOVER for one in taken)
     # A data movement begins with a snapshot, which is counted too.
     snapshots = status.volume_snapshots_completed + max(0, status.csi_volume_snapshots_completed - uploads)
-    return RunVolumes(len(taken) + snapshots, None, None if snapshots else whole_size(sizes))
+    size = None if snapshots or not has_movements else whole_size(sizes)
+    why = "its volume info was not fetched" if has_movements else MOVEMENTS_UNREAD
+    return RunVolumes(len(taken) + snapshots, None, size, left_out, why)
+
+
+MOVEMENTS_UNREAD = "its PodVolumeBackups and DataUploads were not read"
 
 
 def whole_size(sizes: Sequence[int | None]) -> int | None:
@@ -397,7 +419,7 @@ def _all_are_snapshots(count: SnapshotCount) -> bool:
 
 def _why_open(count: SnapshotCount, *, has_movements: bool) -> str:
     if not has_movements:
-        return "its PodVolumeBackups and DataUploads were not read"
+        return MOVEMENTS_UNREAD
     if not count.attempted:
         return "its volumes were moved by operations that have no object here"
     snapshots = humanize.count(count.attempted, "snapshot")

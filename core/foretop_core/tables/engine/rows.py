@@ -304,6 +304,7 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
         self._changes = store.feed.subscribe(view.watched)
         self._column = view.column(view.order)
         self._bases = self._known_bases()
+        self._seen = store.health.revision
         for context in sorted(self._contexts):
             self._due.update(dict.fromkeys(view.keys(store, context)))
         self.derived = 0
@@ -354,8 +355,10 @@ class ObjectRows(SortedRows[E | UnreadableRow]):
 
         Each row touched is derived once, however often it changed, and of very many some at a time.
         """
-        changes = self._changes.drain()
-        if changes:
+        changes, seen = self._changes.drain(), self._store.health.revision
+        if changes or seen != self._seen:
+            # A list that has come whole proves something, though no object changes with it.
+            self._seen = seen
             self._due.update(self._based_anew())
             for key, change in changes.items():
                 self._due.update(dict.fromkeys(self._touched(key, change)))

@@ -6,13 +6,13 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import ClassVar, assert_never
+from typing import Any, ClassVar, assert_never
 
 import msgspec
 
 from foretop_core.foreign_text import without_signs
-from foretop_core.models import Backup, Restore
-from foretop_core.models.kinds import BACKUP, RESTORE
+from foretop_core.models import Backup, DataMovement, Restore
+from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, POD_VOLUME_BACKUP, RESTORE
 from foretop_core.models.velero import ItemProgress
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
@@ -22,6 +22,8 @@ from foretop_core.rules.facts.run_facts import (
     Run,
     RunFacts,
     RunState,
+    RunVolumes,
+    backup_of,
     goes_into,
     has_ended,
     owner_of,
@@ -31,7 +33,7 @@ from foretop_core.rules.facts.run_facts import (
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import MOVES_DATA, WAITING
-from foretop_core.store import Store
+from foretop_core.store import Change, Store
 from foretop_core.tables.engine.drawings import LENGTH, LengthBar, ShareBar
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
@@ -44,11 +46,25 @@ _STAMP = re.compile(r"-[0-9]{6}([0-9]{2})([0-9]{4})[0-9]{2}(?=-|$)")
 """The second of its making in a name: `-20261115013003`."""
 
 
-class BackupsView(View[Backup]):
+class BackupRow(msgspec.Struct, frozen=True):
+    """A backup and its volumes, as far as its movements and its volume info tell."""
+
+    run: Backup
+    volumes: RunVolumes = RunVolumes()
+
+
+def backup_row(run: Backup, render: RenderContext) -> BackupRow:
+    return BackupRow(run, render.snapshot.run_volumes(run))
+
+
+class BackupsView(View[BackupRow]):
+    """Movements change what is told of the volumes of their backup, and of no other."""
+
     name = "backups"
-    kinds = watched = frozenset({BACKUP.name})
+    kinds = frozenset({BACKUP.name})
+    watched = frozenset({BACKUP.name, POD_VOLUME_BACKUP.name, DATA_UPLOAD.name})
     order = "started"
-    rank = ("phase", "started", "errors", "warnings", "took", "expires", "from", "storage")
+    rank = ("phase", "started", "errors", "warnings", "took", "expires", "volumes", "from", "storage", "size")
     least: ClassVar[Mapping[str, int]] = {"name": 21, "phase": 10, "expires": 7, "storage": 8}
     order_words = "worst first, then newest"
     is_of_velero = True
@@ -58,32 +74,50 @@ class BackupsView(View[Backup]):
     def __init__(self) -> None:
         self.columns = _BACKUPS
 
-    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> Backup | None:
-        return resource if isinstance(resource, Backup) else None
+    def entry(self, store: Store, key: ObjectRef, resource: Resource) -> BackupRow | None:
+        if not isinstance(resource, Backup):
+            return None
+        return BackupRow(resource, store.snapshot(key.context).run_volumes(resource))
 
-    def resource(self, entry: Backup) -> Backup:
-        return entry
+    def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
+        if key.kind == BACKUP.name:
+            return (key,)
+        moved = (item for item in (change.before, change.after) if isinstance(item, DataMovement))
+        return {ObjectRef(key.context, BACKUP.name, key.namespace, backup_of(item)) for item in moved}
 
-    def details(self, entry: Backup) -> Mapping[str, str]:
-        owner = str(owner_of(entry))
-        return {"schedule": entry.schedule_name, "owner": owner, "storage": entry.spec.storage_location}
+    def basis(self, store: Store, context: str) -> object:
+        """Whether all movements of a server are seen: until then none of them proves anything."""
+        return store.snapshot(context).volumes_seen.movements_in
 
-    def phase(self, entry: Backup) -> str:
-        return entry.phase or "New"
+    def resource(self, entry: BackupRow) -> Backup:
+        return entry.run
 
-    def searched(self, entry: Backup) -> Iterable[str]:
-        return (str(owner_of(entry)),)
+    def details(self, entry: BackupRow) -> Mapping[str, str]:
+        run = entry.run
+        return {"schedule": run.schedule_name, "owner": str(owner_of(run)), "storage": run.spec.storage_location}
 
-    def mark(self, entry: Backup, render: RenderContext) -> StatusGlyph:
-        return run_mark(entry.phase)
+    def phase(self, entry: BackupRow) -> str:
+        return entry.run.phase or "New"
 
-    def item(self, entry: Backup, render: RenderContext) -> Item:
+    def searched(self, entry: BackupRow) -> Iterable[str]:
+        return (str(owner_of(entry.run)),)
+
+    def mark(self, entry: BackupRow, render: RenderContext) -> StatusGlyph:
+        return run_mark(entry.run.phase)
+
+    def item(self, entry: BackupRow, render: RenderContext) -> Item:
+        run, volumes = entry.run, entry.volumes
         return {
-            **_run_item(render.snapshot.context, entry),
-            "expires": rfc3339(entry.status.expiration),
-            "schedule": entry.schedule_name or None,
-            "storageLocation": entry.spec.storage_location or None,
-            "queuePosition": entry.status.queue_position,
+            **_run_item(render.snapshot.context, run),
+            "expires": rfc3339(run.status.expiration),
+            "schedule": run.schedule_name or None,
+            "storageLocation": run.spec.storage_location or None,
+            "queuePosition": run.status.queue_position,
+            "volumesTaken": volumes.taken,
+            "volumesTotal": volumes.total,
+            "volumesUnknown": volumes.unknown or None,
+            "bytes": volumes.size,
+            "bytesUnknown": volumes.size_unknown or None,
         }
 
 
@@ -371,15 +405,61 @@ _EXPIRES: Column[Backup] = Column(
     ticks=True,
 )
 
-_BACKUPS: tuple[Column[Backup], ...] = (
-    _NAMESPACE,
-    plain("name", "BACKUP", lambda run: run.name, from_middle=True, briefs=lambda run: brief_names(run.name)),
-    *_STATE,
-    _TOOK,
-    _EXPIRES,
-    FROM,
-    plain("storage", "LOCATION", lambda run: run.spec.storage_location, from_middle=True),
-    Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, wide=True),
+
+def _of_rows(*columns: Column[Backup]) -> tuple[Column[BackupRow], ...]:
+    """The same columns of backups, in rows that have their volumes beside them."""
+    return tuple(_of_row(column) for column in columns)
+
+
+def _of_row(column: Column[Any]) -> Column[BackupRow]:
+    text, sort, tone, briefs, drawing = column.text, column.sort, column.tone, column.briefs, column.drawing
+    return msgspec.structs.replace(
+        column,
+        text=lambda row, render: text(row.run, render),
+        sort=lambda row: sort(row.run),
+        tone=(lambda row, render: tone(row.run, render)) if tone is not None else None,
+        briefs=(lambda row, render: briefs(row.run, render)) if briefs is not None else None,
+        drawing=(lambda row, render: drawing(row.run, render)) if drawing is not None else None,
+    )
+
+
+_VOLUMES: tuple[Column[BackupRow], ...] = (
+    Column(
+        "volumes",
+        "VOLUMES",
+        lambda row, _: row.volumes.text,
+        lambda row: (row.volumes.left_out, row.volumes.taken) if row.volumes.text else None,
+        lambda row, _: Tone.WARN if row.volumes.left_out else Tone.DIM if row.volumes.unknown else Tone.PLAIN,
+        right=True,
+        falls=True,
+        cells=7,
+        most=7,
+    ),
+    Column(
+        "size",
+        "SIZE",
+        lambda row, _: humanize.size(row.volumes.size) if row.volumes.size is not None else "",
+        lambda row: row.volumes.size,
+        right=True,
+        falls=True,
+        cells=7,
+        most=8,
+    ),
+)
+_BACKUPS: tuple[Column[BackupRow], ...] = (
+    *_of_rows(
+        _NAMESPACE,
+        plain("name", "BACKUP", lambda run: run.name, from_middle=True, briefs=lambda run: brief_names(run.name)),
+        *_STATE,
+        _TOOK,
+        _EXPIRES,
+    ),
+    *_VOLUMES,
+    *_of_rows(
+        FROM,
+        plain("storage", "LOCATION", lambda run: run.spec.storage_location, from_middle=True),
+        Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, wide=True),
+    ),
 )
 
 
@@ -398,15 +478,23 @@ _RESTORES: tuple[Column[Restore], ...] = (
     FROM,
 )
 
-RUNS_OF_SCHEDULE: tuple[Column[Backup], ...] = (
-    Column("started", "STARTED", _day_and_minute, newest_first, cells=12),
-    msgspec.structs.replace(PHASE, cells=15),
-    msgspec.structs.replace(_TOOK, drawing=None, bar=0),
-    Column("waited", "WAITED", lambda run, _: _waited(run), waited, right=True, cells=6),
-    Column("items", "ITEMS", lambda run, _: _items_taken(run), _done, right=True, cells=8),
-    *_FAULTS,
-    msgspec.structs.replace(_EXPIRES, right=True),
-    plain("backup", "BACKUP", lambda run: run.name, from_middle=True),
+RUNS_OF_SCHEDULE: tuple[Column[BackupRow], ...] = (
+    *_of_rows(
+        Column("started", "STARTED", _day_and_minute, newest_first, cells=12),
+        msgspec.structs.replace(PHASE, cells=15),
+        msgspec.structs.replace(_TOOK, drawing=None, bar=0),
+        Column("waited", "WAITED", lambda run, _: _waited(run), waited, right=True, cells=6),
+        Column("items", "ITEMS", lambda run, _: _items_taken(run), _done, right=True, cells=8),
+        *_FAULTS,
+    ),
+    *_VOLUMES,
+    *_of_rows(
+        msgspec.structs.replace(_EXPIRES, right=True),
+        plain("backup", "BACKUP", lambda run: run.name, from_middle=True),
+    ),
 )
 """The columns of the runs on the page of a schedule."""
-RUNS_RANK = ("started", "phase", "took", "errors", "warnings", "waited", "items", "expires", "backup")
+RUNS_RANK = (
+    *("started", "phase", "took", "errors", "warnings", "waited", "items"),
+    *("volumes", "size", "expires", "backup"),
+)
