@@ -86,7 +86,7 @@ class BackupsView(View[BackupRow]):
         return {ObjectRef(key.context, BACKUP.name, key.namespace, backup_of(item)) for item in moved}
 
     def basis(self, store: Store, context: str) -> object:
-        """Whether all movements of a server are seen: until then none of them proves anything."""
+        """The servers whose movements are all seen: until then none of them proves anything."""
         return store.snapshot(context).volumes_seen.movements_in
 
     def resource(self, entry: BackupRow) -> Backup:
