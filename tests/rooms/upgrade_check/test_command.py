@@ -171,6 +171,7 @@ def test_known_bugs_and_copies_that_cannot_be_restored_are_named(
             ("a", "restic", "Completed"),
             ("b", "kopia", "Completed"),
             ("c", "restic", "Failed"),
+            ("d", "", "Completed"),
         )
     ]
     source.write_text(source.read_text() + "---\n" + yaml.safe_dump_all(copies))
@@ -187,11 +188,11 @@ def test_known_bugs_and_copies_that_cannot_be_restored_are_named(
     code, text = checked("1.19.0")
     assert code == 1
     assert (
-        "Velero 1.19.0 cannot restore volumes that restic copied; 1 backup of today:\n  velero/old-1: 1 volume of shop"
+        "Velero 1.19.0 cannot restore volumes that restic copied; 1 backup of today:\n  velero/old-1: 2 volumes of shop"
         in text
     )
     code, text = checked("1.19.0", "-o", "json")
     assert json.loads(text)["lostCopies"] == [
-        {"namespace": "velero", "backup": "old-1", "volumes": 1, "namespaces": ["shop"]}
+        {"namespace": "velero", "backup": "old-1", "volumes": 2, "namespaces": ["shop"]}
     ]
     assert [bug["issue"] for bug in json.loads(checked("1.18.3", "-o", "json")[1])["knownBugs"]] == [10519, 10241, 9374]

@@ -11,7 +11,8 @@ from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.volumes.evidence import claim_of
 
-_RESTIC = "restic"
+_RESTIC = ("restic", "")
+"""Before 1.10 Velero had no other uploader, and named none."""
 _LAST_WITH_RESTIC = (1, 18)
 
 
@@ -35,7 +36,7 @@ def lost_copies(snapshot: ClusterSnapshot, to: Release) -> tuple[LostCopy, ...]:
     found: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for movement in snapshot.movements:
         is_copy = isinstance(movement, PodVolumeBackup) and movement.phase == "Completed"
-        if is_copy and movement.spec.uploader_type == _RESTIC and movement.backup_name:
+        if is_copy and movement.spec.uploader_type in _RESTIC and movement.backup_name:
             found[movement.namespace, movement.backup_name].append(claim_of(movement)[0])
     return tuple(
         LostCopy(namespace, backup, len(places), tuple(sorted(set(places))))
