@@ -360,13 +360,15 @@ class Session:
             await asyncio.sleep(_LOOK_AGAIN)
 
     async def _look_at_deciding(self, context: str) -> None:
-        """One read of it for each server that has schedules."""
+        """One read of it for each server that has schedules or backups."""
         from foretop_core.kube.access.deciding_reads import read_deciders
 
         snapshot = self.snapshot(context)
-        for namespace, schedules in snapshot.schedules_by_namespace.items():
+        schedules, backups = snapshot.schedules_by_namespace, snapshot.backups_by_namespace
+        for namespace in dict.fromkeys((*schedules, *backups)):
             flags = snapshot.server(namespace).volume_flags
-            names = {resource_policy(schedule.spec.template) for schedule in schedules}
+            names = {resource_policy(one.spec.template) for one in schedules.get(namespace, ())}
+            names |= {resource_policy(one.spec) for one in backups.get(namespace, ()) if one.spec.resource_policy}
             names |= {flags.volume_policies} if flags is not None else set()
             found = await read_deciders(self.clusters[context].client, namespace, names - {""})
             self.store.note_deciding(context, namespace, found)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from foretop_core.models.wire import NONE, Condition, Count, Resource, Time, Wire
+from foretop_core.models.wire import NONE, Condition, Count, FieldManager, Metadata, Resource, Time, Wire
 
 MOST_WARM_UP_MINUTES = 7 * 24 * 60
 """Nobody keeps nodes warm for longer than a week before a run."""
@@ -145,8 +145,23 @@ class DaemonSet(Resource, frozen=True):
     spec: DaemonSetSpec = DaemonSetSpec()
 
 
+class DatedFieldManager(FieldManager, frozen=True):
+    time: Time | None = None
+
+
+class ConfigMapMetadata(Metadata, frozen=True):
+    managed_fields: tuple[DatedFieldManager, ...] = ()
+
+
 class ConfigMap(Resource, frozen=True):
+    metadata: ConfigMapMetadata = ConfigMapMetadata()
     data: Mapping[str, str] = NONE
+
+    @property
+    def changed(self) -> datetime | None:
+        """When it was last written, as far as the API server records that; None where it tells nothing."""
+        times = [self.created, *(writer.time for writer in self.metadata.managed_fields)]
+        return max((at for at in times if at is not None), default=None)
 
 
 class ContainerWaiting(Wire, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
@@ -52,12 +52,14 @@ from foretop_core.rules.sentences import Moment, Text, render
 from foretop_core.rules.velero_pods import server_pod, server_started
 from foretop_core.rules.volumes.evidence import (
     ClaimedVolume,
+    ExpectedSnapshots,
     KnownVolumes,
     RunVolumes,
     VolumeEvidence,
     VolumeFlags,
     VolumeInfo,
     VolumesSeen,
+    may_have_others,
     moved_volumes,
     open_volumes,
     run_volumes,
@@ -67,7 +69,7 @@ from foretop_core.rules.volumes.evidence import (
 )
 
 if TYPE_CHECKING:
-    from foretop_core.rules.volumes.foretold import Deciders, ForetoldVolumes, RunPlan
+    from foretop_core.rules.volumes.foretold import Deciders, ForetoldVolumes, NamespaceVolumes, RunPlan
 
 # Deferred imports: what volumes are foretold by is loaded with the first page that tells of them.
 
@@ -385,9 +387,10 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         claims = self.lookups.claims_in(namespace)
         if not claims:
             return VolumeEvidence()
-        count = snapshot_count(backup, lambda: self._open_volumes(backup))
+        count = snapshot_count(backup, lambda: self._open_volumes(backup), lambda: self._expected_snapshots(backup))
         has_movements = self.volumes_seen.has_movements_of(backup.namespace)
         return volume_evidence(
+            namespace,
             self._with_volume(claims),
             backup,
             self._moved(backup),
@@ -412,18 +415,23 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
         Where its last run took one by a file copy or data movement, the next one is expected to do so again.
         """
-        from foretop_core.rules.volumes.foretold import ForetoldVolumes, NamespaceVolumes, foretold_volumes, with_proof
+        from foretop_core.rules.volumes.foretold import ForetoldVolumes, foretold_volumes, with_proof
 
         if not self.volumes_seen.has_claims_of(namespace):
             return ForetoldVolumes(unknown=self._why_no_claims(namespace))
-        deciders, claims = self.deciders(schedule.namespace), tuple(self.lookups.claims_in(namespace))
+        deciders = self.deciders(schedule.namespace)
+        found = foretold_volumes(self.next_run(schedule), deciders, self._namespace_volumes(namespace, deciders))
+        last = next((run for run in self.runs(schedule) if run.phase in USABLE), None)
+        return with_proof(found, namespace, self._moved(last)) if last is not None and found.open else found
+
+    def _namespace_volumes(self, namespace: str, deciders: Deciders) -> NamespaceVolumes:
+        from foretop_core.rules.volumes.foretold import NamespaceVolumes
+
+        claims = tuple(self.lookups.claims_in(namespace))
         volumes = {
             one.claim.spec.volume_name: one.volume for one in self._with_volume(claims) if one.volume is not None
         }
-        pods = None if deciders.pods is None else deciders.pods.get(namespace, ())
-        found = foretold_volumes(self.next_run(schedule), deciders, NamespaceVolumes(claims, volumes, pods))
-        last = next((run for run in self.runs(schedule) if run.phase in USABLE), None)
-        return with_proof(found, namespace, self._moved(last)) if last is not None and found.open else found
+        return NamespaceVolumes(claims, volumes, None if deciders.pods is None else deciders.pods.get(namespace, ()))
 
     def next_volumes_of(self, schedule: Schedule) -> Mapping[str, ForetoldVolumes]:
         """By namespace, the volumes that the next run of a schedule is to take; costs a look at all claims."""
@@ -506,17 +514,40 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         """
         key = backup.namespace, backup.name
         if key not in self._open_by_backup:
-            wanted, seen = namespace_filter(backup.spec), self.volumes_seen
-            if wanted.takes_all_others or wanted.has_patterns:
-                names = [name for name in {claim.namespace for claim in self.claims} if wanted.takes(name)]
-                is_whole = "" in seen.claims_in and seen.unreadable_in.isdisjoint(names)
-            else:
-                names = list(wanted.named)
-                is_whole = all(map(seen.has_claims_of, names))
-            claims = (claim for name in names for claim in self.lookups.claims_in(name))
-            found = open_volumes(self._with_volume(claims), self._moved(backup), backup) if is_whole else None
+            names = self._claimed_namespaces(backup)
+            claims = (claim for name in names or () for claim in self.lookups.claims_in(name))
+            found = None if names is None else open_volumes(self._with_volume(claims), self._moved(backup), backup)
             self._open_by_backup[key] = found
         return self._open_by_backup[key]
+
+    def _claimed_namespaces(self, backup: Backup) -> Sequence[str] | None:
+        """The namespaces with claims whose volumes a backup may have; None where not all of those were read."""
+        wanted, seen, has_others = namespace_filter(backup.spec), self.volumes_seen, may_have_others(backup)
+        if has_others or wanted.takes_all_others or wanted.has_patterns:
+            every = {claim.namespace for claim in self.claims}
+            names: Sequence[str] = [name for name in sorted(every) if has_others or wanted.takes(name)]
+            is_whole = "" in seen.claims_in and seen.unreadable_in.isdisjoint(names)
+        else:
+            names = wanted.named
+            is_whole = all(map(seen.has_claims_of, names))
+        return names if is_whole else None
+
+    def _expected_snapshots(self, backup: Backup) -> ExpectedSnapshots:
+        """The volumes that a backup was to take by snapshots; costs a look at each claim of its namespaces."""
+        from foretop_core.rules.volumes.by_count import expected_snapshots
+
+        key = backup.namespace, backup.name
+        if key not in self._expected_by_backup:
+            deciders = self.deciders(backup.namespace)
+            spaces = {name: self._namespace_volumes(name, deciders) for name in self._claimed_namespaces(backup) or ()}
+            self._expected_by_backup[key] = expected_snapshots(
+                backup, deciders, spaces, self._moved(backup), self.volumes
+            )
+        return self._expected_by_backup[key]
+
+    @cached_property
+    def _expected_by_backup(self) -> dict[tuple[str, str], ExpectedSnapshots]:
+        return {}
 
     @cached_property
     def _moved_by_backup(self) -> dict[tuple[str, str], Mapping[tuple[str, str], DataMovement]]:

@@ -292,15 +292,16 @@ class Store:
             self._notify()
 
     def note_deciding(self, context: str, namespace: str, found: Deciders) -> None:
-        """Takes in what decides about volumes in the runs of a server; what is told of its schedules may be another."""
+        """Takes in what decides about volumes in the runs of a server; what is told of those may be another."""
         known = self._deciding.get(context, {})
         if known.get(namespace) == found:
             return
         self._deciding[context] = {**known, namespace: found}
         self._revisions[context] += 1
-        for key, schedule in self.items(context, SCHEDULE.name):
-            if key.namespace == namespace:
-                self.feed.publish(key, schedule, schedule)
+        for kind in (SCHEDULE, STORAGE):
+            for key, item in self.items(context, kind.name):
+                if key.namespace == namespace:
+                    self.feed.publish(key, item, item)
         self._notify()
 
     def note_volumes(self, key: ObjectRef, found: KnownVolumes) -> None:

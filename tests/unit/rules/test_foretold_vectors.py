@@ -25,7 +25,7 @@ from foretop_core.rules.volumes.foretold import (
 )
 from tests.unit.rules.test_coverage_vectors import FILES, Vectors, read_vectors, took_all
 
-_CSI = "coverage-301"
+CSI = "coverage-301"
 _TOLD = {"coverage-101": (80, 1180, 0), "coverage-102": (65, 1195, 0), "coverage-301": (30, 682, 8)}
 """How many volumes are foretold to be taken, to be left out, and not foretold."""
 EBS = from_builtins(
@@ -49,7 +49,7 @@ def deciders(name: str, vectors: Vectors, run: dict[str, Any]) -> Deciders:
     classes = [from_builtins(StorageClass, item) for item in vectors.of_kind("StorageClass")]
     return Deciders(
         release=Release(1, 18, 3),
-        flags=VolumeFlags(has_csi=name == _CSI),
+        flags=VolumeFlags(has_csi=name == CSI),
         config_maps=maps,
         locations=(EBS,),
         storage_classes={item.name: item for item in classes},

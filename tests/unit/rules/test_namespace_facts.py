@@ -21,11 +21,14 @@ from foretop_core.models import (
     Resource,
     from_builtins,
 )
-from foretop_core.models.velero import ScheduleStatus
+from foretop_core.models.velero import ScheduleStatus, VolumeSnapshotLocation
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import NamespaceFacts, ProtectionJudge, ProtectionLimits
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.severity import Severity
+from foretop_core.rules.snapshot import VeleroInfo
+from foretop_core.rules.volumes.evidence import VolumeFlags
+from foretop_core.rules.volumes.foretold import Deciders
 from foretop_core.tables.engine.status_glyphs import Tone
 from tests.objects import NOW
 from tests.unit.rules.test_protection import CLAIMS_READ, claim, copy, location, nab, namespace, schedule, wire
@@ -34,8 +37,20 @@ from tests.unit.tables.test_views import Shown
 _COVERED = (location(), namespace("team"), schedule("daily", "team", cron="0 3 * * *"), CLAIMS_READ)
 
 
-def facts(*objects: Resource) -> NamespaceFacts:
+_DECIDES = Deciders(
+    locations=(from_builtins(VolumeSnapshotLocation, {"spec": {"provider": "aws"}}),),
+    storage_classes={},
+    snapshot_classes=(),
+    agent_nodes=frozenset(),
+    pods={},
+)
+
+
+def facts(*objects: Resource, deciding: Deciders | None = None) -> NamespaceFacts:
     snapshot = assemble(objects)
+    if deciding is not None:
+        info = VeleroInfo(False, 1, "1.18.3", volume_flags=VolumeFlags())
+        snapshot = replace(snapshot, servers={"velero": info}, deciding={"velero": deciding})
     row = snapshot.protection.row("team")
     assert row is not None
     return ProtectionJudge(snapshot, NOW, ProtectionLimits()).facts(row)
@@ -157,10 +172,19 @@ _MOVED_ELSEWHERE = _moved(DataUpload, "other", of="another")
 
 
 def _with_snapshots(made: Backup, tried: int, taken: int, operations: int = 0) -> Backup:
-    counts = {"csi_volume_snapshots_attempted": tried, "csi_volume_snapshots_completed": taken}
+    counts = {"volume_snapshots_attempted": tried, "volume_snapshots_completed": taken}
     return replace(made, status=replace(made.status, **counts, backup_item_operations_attempted=operations))
 
 
+def _volume(name: str, space: str = "team", **source: Any) -> Resource:
+    spec = {"claimRef": {"namespace": space, "name": name}, **source}
+    return from_builtins(PersistentVolume, {"metadata": {"name": f"pv-{name}"}, "spec": spec})
+
+
+_VOLUMES = tuple(
+    _volume(name, space, awsElasticBlockStore={})
+    for name, space in (("data", "team"), ("logs", "team"), ("records", "side"))
+)
 _DATA, _LOGS = claim("team", "data", uid="u1"), claim("team", "logs")
 
 
@@ -200,21 +224,23 @@ def test_a_namespace_is_protected_only_where_the_data_of_its_volumes_is_in_its_n
     ("made", "others", "word", "count"),
     [
         (_with_snapshots(copy("one", "team"), 2, 2), (), "protected", "2/2"),
-        (_with_snapshots(copy("one", "team", "side"), 3, 3), (claim("side"),), "protected", "2/2"),
-        (_with_snapshots(copy("one", "team", "side"), 2, 2), (claim("side"),), "not known", "?/2"),
+        (_with_snapshots(copy("one", "team", "side"), 3, 3), (claim("side", "records"),), "protected", "2/2"),
+        (_with_snapshots(copy("one", "team", "side"), 2, 2), (claim("side", "records"),), "not known", "?/2"),
         (_with_snapshots(copy("one", "team"), 2, 1), (), "not known", "?/2"),
         (_with_snapshots(copy("one", "team"), 0, 0, operations=2), (), "not known", "?/2"),
-        (_with_snapshots(copy("one"), 2, 2), (claim("side"),), "not known", "?/2"),
+        (_with_snapshots(copy("one"), 2, 2), (claim("side", "records"),), "not known", "?/2"),
     ],
 )
-def test_snapshots_prove_volumes_by_their_number_alone(
+def test_snapshots_prove_volumes_by_their_number_beside_all_that_decides(
     made: Backup, others: tuple[Resource, ...], word: str, count: str
 ) -> None:
     """Of fewer or more nobody can tell whose they are without the volume info."""
     objects = [one for one in _COVERED if one is not CLAIMS_READ]
-    found = facts(*objects, _DATA, _LOGS, _MOVED_ELSEWHERE, made, *others)
+    known = (*objects, _DATA, _LOGS, *_VOLUMES, _MOVED_ELSEWHERE, made, *others)
+    found = facts(*known, deciding=_DECIDES)
     assert (found.word, found.volumes.count_text) == (word, count)
     assert all(one.is_by_count for one in found.volumes.taken)
+    assert facts(*known).word == "not known", "without all that decides"
 
 
 def test_snapshots_of_volumes_that_no_claim_of_it_leads_to_prove_nothing() -> None:
@@ -222,14 +248,11 @@ def test_snapshots_of_volumes_that_no_claim_of_it_leads_to_prove_nothing() -> No
     made = copy("one")
     native = replace(made.status, volume_snapshots_attempted=2, volume_snapshots_completed=2)
     objects = [one for one in _COVERED if one is not CLAIMS_READ]
-    found = facts(*objects, _DATA, _LOGS, _MOVED_ELSEWHERE, replace(made, status=native))
+    nobodys = from_builtins(PersistentVolume, {"metadata": {"name": "pv"}, "spec": {"awsElasticBlockStore": {}}})
+    known = (*objects, _DATA, _LOGS, *_VOLUMES[:2], nobodys, _MOVED_ELSEWHERE)
+    found = facts(*known, replace(made, status=native), deciding=_DECIDES)
     assert (found.word, found.volumes.count_text) == ("not known", "?/2")
-    assert found.why.endswith("perhaps of volumes of other namespaces: its volume info tells which")
-
-
-def _volume(name: str, **source: Any) -> Resource:
-    spec = {"claimRef": {"namespace": "team", "name": name}, **source}
-    return from_builtins(PersistentVolume, {"metadata": {"name": f"pv-{name}"}, "spec": spec})
+    assert found.why.endswith("pv belongs to no claim: its volume info tells which")
 
 
 @pytest.mark.parametrize(
@@ -259,10 +282,11 @@ def test_a_volume_that_no_snapshot_can_be_of_is_not_counted_among_them(
     """The one snapshot that was made is that of the other volume."""
     made = _with_snapshots(copy("one", "team", **spec), 1, 1)
     objects = [one for one in _COVERED if one is not CLAIMS_READ]
-    found = facts(*objects, _DATA, _LOGS, _volume("logs", **volume), _MOVED_ELSEWHERE, made)
+    known = (*objects, _DATA, _LOGS, _VOLUMES[0], _volume("logs", **volume), _MOVED_ELSEWHERE, made)
+    found = facts(*known, deciding=_DECIDES)
     told = {one.name: one.why for one in found.volumes.left_out}
     assert told["logs"] == why
-    if "snapshotVolumes" not in spec:
+    if not spec:
         assert (found.word, [one.name for one in found.volumes.taken]) == ("volumes missing", ["data"])
 
 

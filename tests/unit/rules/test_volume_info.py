@@ -19,7 +19,7 @@ from foretop_core.rules.volumes.evidence import KnownVolumes, ToldVolume, Volume
 from foretop_core.rules.volumes.volume_info import MOST_VOLUMES, parse_volume_info, told_line
 from foretop_core.store import Store
 from tests.objects import NOW, backup
-from tests.unit.rules.test_coverage_vectors import FILES, _as_seen, _held, read_vectors
+from tests.unit.rules.test_coverage_vectors import FILES, as_seen, held_of, read_vectors
 
 
 def read(*entries: Any) -> tuple[ToldVolume, ...]:
@@ -162,12 +162,12 @@ def test_volume_info_proves_each_volume_of_a_real_server(name: str) -> None:
     """Nothing is called taken that was not, nothing missing that is there, and next to nothing stays open."""
     vectors, wrong, told = read_vectors(name), [], Counter[str]()
     for number, run in enumerate(vectors.runs):
-        snapshot, one = _as_seen(vectors, run)
+        snapshot, one = as_seen(vectors, run)
         one = replace(one, metadata=replace(one.metadata, uid="u"))
         info = parse_volume_info(json.dumps(run["volumes"] or []).encode())
         snapshot = replace(snapshot, known_volumes={("velero", "one"): KnownVolumes("u", one.phase, info)})
         for namespace in filter(None, run["taken"]):
-            evidence, held = snapshot.volumes_in(one, namespace), _held(run, namespace)
+            evidence, held = snapshot.volumes_in(one, namespace), held_of(run, namespace)
             taken, missing = {each.name for each in evidence.taken}, {each.name for each in evidence.left_out}
             told.update(taken=len(taken), missing=len(missing), open=len(evidence.open))
             if taken != held or missing & held:

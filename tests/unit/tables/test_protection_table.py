@@ -12,9 +12,19 @@ from msgspec.structs import replace
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
-from foretop_core.models import Backup, BackupRepository, Namespace, Resource, from_builtins
-from foretop_core.models.kinds import BACKUP, CLAIM, NAMESPACE, SCHEDULE
+from foretop_core.models import (
+    Backup,
+    BackupRepository,
+    Deployment,
+    Namespace,
+    PersistentVolume,
+    Resource,
+    from_builtins,
+)
+from foretop_core.models.kinds import BACKUP, CLAIM, NAMESPACE, SCHEDULE, VOLUME
+from foretop_core.models.velero import VolumeSnapshotLocation
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
+from foretop_core.rules.volumes.foretold import Deciders
 from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.protection import ProtectionView
@@ -330,27 +340,71 @@ def test_a_namespace_that_nobody_may_list_is_neither_there_nor_gone() -> None:
     assert table.text("name", "state") == [["●", "shop", "protected"]]
 
 
-def test_a_new_claim_derives_its_own_row_and_those_whose_snapshots_are_counted_with_it() -> None:
+DECIDES = Deciders(
+    locations=(from_builtins(VolumeSnapshotLocation, {"spec": {"provider": "aws"}}),),
+    storage_classes={},
+    snapshot_classes=(),
+    agent_nodes=frozenset(),
+    pods={},
+)
+VELERO_1_18_3 = from_builtins(
+    Deployment,
+    {
+        "metadata": {"name": "velero", "namespace": "velero"},
+        "spec": {"template": {"spec": {"containers": [{"image": "velero/velero:v1.18.3", "args": ["server"]}]}}},
+    },
+)
+
+
+def _volume(space: str, name: str) -> Resource:
+    spec = {"claimRef": {"namespace": space, "name": name}, "awsElasticBlockStore": {}}
+    return from_builtins(PersistentVolume, {"metadata": {"name": f"pv-{name}"}, "spec": spec})
+
+
+def _counted() -> Shown:
+    """Two namespaces with a claim each and a copy with two snapshots, and one without any."""
     both = copy("both", "shop", "wiki")
-    counts = replace(both.status, csi_volume_snapshots_attempted=2, csi_volume_snapshots_completed=2)
-    table = shown(
-        *(*covered("shop"), *covered("wiki"), *covered("alone"), copy("one", "alone")),
-        *(replace(both, status=counts), claim("shop"), claim("wiki")),
+    counts = replace(both.status, volume_snapshots_attempted=2, volume_snapshots_completed=2)
+    return shown(
+        *(*covered("shop"), *covered("wiki"), *covered("alone"), copy("one", "alone"), VELERO_1_18_3, location()),
+        *(replace(both, status=counts), claim("shop"), claim("wiki", "pages")),
+        *(_volume("shop", "data"), _volume("wiki", "pages"), _volume("wiki", "more")),
     )
-    assert {name: cell.text for name, cell in table.cells("volumes").items()} == {
-        "alone": "",
-        "shop": "1/1",
-        "wiki": "1/1",
-    }
+
+
+def _volumes(table: Shown) -> dict[str, str]:
+    return {name: cell.text for name, cell in table.cells("volumes").items()}
+
+
+def test_a_new_claim_derives_its_own_row_and_those_whose_snapshots_are_counted_with_it() -> None:
+    table = _counted()
+    table.store.sink(WatchScope("prod", VOLUME), table.clock).apply("DELETED", _volume("wiki", "more"))
+    table.store.note_deciding("prod", "velero", DECIDES)
+    table.model.pump()
+    assert _volumes(table) == {"alone": "", "shop": "1/1", "wiki": "1/1"}
     derived = table.model.table.derived
     table.store.sink(WatchScope("prod", CLAIM), table.clock).apply("ADDED", claim("wiki", "more"))
     table.model.pump()
     assert table.model.table.derived == derived + 2
-    assert {name: cell.text for name, cell in table.cells("volumes").items()} == {
-        "alone": "",
-        "shop": "?/1",
-        "wiki": "?/2",
-    }
+    assert _volumes(table) == {"alone": "", "shop": "?/1", "wiki": "?/2"}
+
+
+def test_what_decides_derives_the_rows_whose_snapshots_are_counted() -> None:
+    """Those too that no schedule of that server takes."""
+    table = _counted()
+    table.store.sink(WatchScope("prod", VOLUME), table.clock).apply("DELETED", _volume("wiki", "more"))
+    for name in ("shop-daily", "wiki-daily", "alone-daily"):
+        table.store.sink(WatchScope("prod", SCHEDULE), table.clock).apply("DELETED", schedule(name))
+    table.model.pump()
+    assert _volumes(table) == {"alone": "", "shop": "?/1", "wiki": "?/1"}
+    derived = table.model.table.derived
+    table.store.note_deciding("prod", "velero", DECIDES)
+    table.model.pump()
+    assert _volumes(table) == {"alone": "", "shop": "1/1", "wiki": "1/1"}
+    assert table.model.table.derived == derived + 2
+    table.store.note_deciding("prod", "velero", replace(DECIDES, locations=()))
+    table.model.pump()
+    assert _volumes(table) == {"alone": "", "shop": "?/1", "wiki": "?/1"}
 
 
 def test_a_changed_backup_or_schedule_derives_the_rows_of_its_namespaces_alone() -> None:

@@ -63,7 +63,7 @@ __all__ = [
     "ProtectionState",
     "VolumeEvidence",
     "copied_volumes",
-    "hangs_on_others",
+    "hangs_on_deciders",
     "namespaces_of_volume",
     "protection_index",
 ]
@@ -344,11 +344,10 @@ def copied_volumes(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Volum
     return snapshot.volumes_in(newest, row.namespace)
 
 
-def hangs_on_others(row: NamespaceProtection, volumes: VolumeEvidence) -> bool:
-    """True if snapshots of its newest copy were counted over other namespaces too."""
-    newest = row.copies.usable
-    is_counted = bool(volumes.open) or any(one.is_by_count for one in volumes.taken)
-    return is_counted and newest is not None and newest.spec.included_namespaces != (row.namespace,)
+def hangs_on_deciders(volumes: VolumeEvidence) -> bool:
+    """True if snapshots of its newest copy were counted, or could have been, beside what decides about volumes."""
+    is_counted = any(one.is_by_count for one in volumes.taken) or any(one.is_by_count for one in volumes.left_out)
+    return is_counted or bool(volumes.open)
 
 
 def namespaces_of_volume(*states: Resource | None) -> set[str]:

@@ -2,7 +2,7 @@
 
 A PodVolumeBackup or DataUpload proves one volume. Snapshots have no object of their own: the volume info of the backup
 tells of each, where somebody has fetched it; else their number proves that all volumes are there where it is the number
-of all that are open.
+of those that the backup was to take so, by all that decides about volumes.
 """
 
 from __future__ import annotations
@@ -85,6 +85,8 @@ class LeftOutVolume(msgspec.Struct, frozen=True):
     why: str
     is_chosen: bool = False
     """Somebody wanted it so: by a policy, or a label."""
+    is_by_count: bool = False
+    """All snapshots that were made are those of others."""
 
 
 class VolumeEvidence(msgspec.Struct, frozen=True):
@@ -175,6 +177,19 @@ class ClaimedVolume(msgspec.Struct, frozen=True):
     """None where it was not read."""
 
 
+class ExpectedSnapshots(msgspec.Struct, frozen=True):
+    """The volumes of all namespaces of a backup that it was to take by snapshots, by all that decides about them.
+
+    A volume that is deleted since may have had one of its snapshots, so their number alone proves none of the others.
+    """
+
+    taken: frozenset[tuple[str, str]] = frozenset()
+    """By namespace and name of the claim."""
+    left_out: Mapping[tuple[str, str], LeftOutVolume] = msgspec.field(default_factory=dict)
+    unknown: str = ""
+    """What was not read or is not as it was then, so that they are not known."""
+
+
 class SnapshotCount(msgspec.Struct, frozen=True):
     """The snapshots of a backup, beside how many of the volumes of all its namespaces nothing else proves."""
 
@@ -184,20 +199,30 @@ class SnapshotCount(msgspec.Struct, frozen=True):
     """Operations of plugins on its items; a data movement that is not to be seen here is among them."""
     open: Callable[[], int | None]
     """Counts them, if that is asked for; None where not all claims of its namespaces were read."""
+    expected: Callable[[], ExpectedSnapshots]
+    """Works them out, if that is asked for."""
     has_others: bool = False
-    """Whether volumes of other namespaces, or without a claim, may be among them."""
+    """Whether volumes of other namespaces, or without a claim, may be among them: those are open and expected too."""
 
 
-def snapshot_count(backup: Backup, open_volumes: Callable[[], int | None]) -> SnapshotCount:
+def snapshot_count(
+    backup: Backup, open_volumes: Callable[[], int | None], expected: Callable[[], ExpectedSnapshots]
+) -> SnapshotCount:
     status = backup.status
     return SnapshotCount(
         status.volume_snapshots_attempted + status.csi_volume_snapshots_attempted,
         status.volume_snapshots_completed + status.csi_volume_snapshots_completed,
         status.backup_item_operations_attempted,
         open_volumes,
-        # A CSI snapshot is made of a claim, one by a plugin of a PersistentVolume.
-        status.volume_snapshots_attempted > 0 and takes_volumes_of_others(backup.spec),
+        expected,
+        may_have_others(backup),
     )
+
+
+def may_have_others(backup: Backup) -> bool:
+    """True if some of its snapshots may be of volumes of other namespaces, or of those without a claim."""
+    # A CSI snapshot is made of a claim, one by a plugin of a PersistentVolume.
+    return backup.status.volume_snapshots_attempted > 0 and takes_volumes_of_others(backup.spec)
 
 
 def open_volumes(
@@ -206,7 +231,7 @@ def open_volumes(
     """How many of these volumes a backup could hold as snapshots only."""
     return sum(
         one.claim.has_volume
-        and not _is_newer(one.claim, backup.started)
+        and not is_newer(one.claim, backup.started)
         and (one.claim.namespace, one.claim.name) not in moved
         and not no_snapshot(backup.spec, one)
         for one in claimed
@@ -248,6 +273,7 @@ def claim_of(movement: DataMovement) -> tuple[str, str]:
 
 
 def volume_evidence(
+    namespace: str,
     claimed: Iterable[ClaimedVolume],
     backup: Backup,
     moved: Mapping[tuple[str, str], DataMovement],
@@ -268,7 +294,7 @@ def volume_evidence(
     for one in sorted(claimed, key=lambda one: one.claim.name):
         claim = one.claim
         movement = moved.get((claim.namespace, claim.name))
-        if _is_newer(claim, backup.started) or (movement is not None and _is_of_another(movement, claim)):
+        if is_newer(claim, backup.started) or (movement is not None and _is_of_another(movement, claim)):
             newer.append(claim.name)
         elif movement is None and known is not None and (told := _told(one, backup, count, known)) is not None:
             match told.fate:
@@ -297,8 +323,13 @@ def volume_evidence(
     unknown = _MOVING if moving else ""
     if untold:
         unknown = next(iter(untold))
-    elif rest and _all_are_snapshots(count):
-        taken += [TakenVolume(name, VolumeMethod.SNAPSHOT, is_by_count=True) for name in rest]
+    elif rest and (expected := _proven_by_count(count)) is not None:
+        for name in rest:
+            lacking = expected.left_out.get((namespace, name))
+            if lacking is not None:
+                left_out.append(msgspec.structs.replace(lacking, is_by_count=True))
+            else:
+                taken.append(TakenVolume(name, VolumeMethod.SNAPSHOT, is_by_count=True))
         rest = []
     elif rest and has_movements and not (count.attempted or count.operations):
         left_out += [LeftOutVolume(name, NO_DATA_OF_IT) for name in rest]
@@ -412,9 +443,18 @@ def _told(claimed: ClaimedVolume, backup: Backup, count: SnapshotCount, known: K
     return ToldVolume(claim.namespace, claim.name, fate, VolumeMethod.NONE, why=why)
 
 
-def _all_are_snapshots(count: SnapshotCount) -> bool:
-    is_sound = count.attempted > 0 and count.attempted == count.completed and not count.has_others
-    return is_sound and count.open() == count.attempted
+def _may_be_counted(count: SnapshotCount) -> bool:
+    """True if it has as many snapshots as it may be expected to have, as far as its status and the claims tell."""
+    is_sound = count.attempted > 0 and count.attempted == count.completed
+    return is_sound and count.attempted <= (count.open() or 0)
+
+
+def _proven_by_count(count: SnapshotCount) -> ExpectedSnapshots | None:
+    """The volumes whose snapshots are all that it has; None where that is not known."""
+    if not _may_be_counted(count):
+        return None
+    expected = count.expected()
+    return expected if not expected.unknown and len(expected.taken) == count.attempted else None
 
 
 def _why_open(count: SnapshotCount, *, has_movements: bool) -> str:
@@ -424,14 +464,18 @@ def _why_open(count: SnapshotCount, *, has_movements: bool) -> str:
         return "its volumes were moved by operations that have no object here"
     snapshots = humanize.count(count.attempted, "snapshot")
     made = "" if count.completed == count.attempted else f", {count.attempted - count.completed} failed"
+    if (volumes := count.open()) is None:
+        where = "of all namespaces" if count.has_others else "of its namespaces"
+        return f"it has {snapshots}{made}, and not all claims {where} were read"
+    if _may_be_counted(count) and (unknown := count.expected().unknown):
+        return f"it has {snapshots}, and {unknown}: its volume info tells which"
     if count.has_others:
         return f"it has {snapshots}{made}, perhaps of volumes of other namespaces: its volume info tells which"
-    if (volumes := count.open()) is None:
-        return f"it has {snapshots}{made}, and not all claims of its namespaces were read"
     return f"it has {snapshots}{made} for {humanize.count(volumes, 'volume')}: its volume info tells which"
 
 
-def _is_newer(claim: PersistentVolumeClaim, started: datetime | None) -> bool:
+def is_newer(claim: PersistentVolumeClaim, started: datetime | None) -> bool:
+    """True if a claim was made, or made again, after a backup was started."""
     return claim.created is not None and started is not None and claim.created > started
 
 

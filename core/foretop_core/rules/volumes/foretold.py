@@ -47,6 +47,8 @@ _COPIED, _NOT_COPIED = "backup.velero.io/backup-volumes", "backup.velero.io/back
 _TOKEN = "default-token"
 _AWS = frozenset({"aws", "velero.io/aws"})
 _AWS_DRIVER = "ebs.csi.aws.com"
+NO_LOCATION_KNOWS = "no snapshot location knows"
+"""How the reason begins of a volume that every snapshot location is asked for in vain, with a warning."""
 _WITHOUT_PLUGIN = {"hostPath": "hostPath", "nfs": "NFS", "local": "local"}
 _OWN_DATA_MOVER = frozenset({"", "velero"})
 
@@ -476,7 +478,7 @@ class _Walk:
     def _by_plugin(self, name: str, volume: PersistentVolume) -> Fate:
         source = volume.spec.source
         if source in _WITHOUT_PLUGIN:
-            return LeftOutVolume(name, f"no snapshot location knows {_WITHOUT_PLUGIN[source]} volumes")
+            return LeftOutVolume(name, f"{NO_LOCATION_KNOWS} {_WITHOUT_PLUGIN[source]} volumes")
         locations = self._plan.locations
         if locations is None:
             return OpenVolume(name, self._deciders.why_unread("VolumeSnapshotLocations"), VolumeMethod.SNAPSHOT)
@@ -489,7 +491,7 @@ class _Walk:
         if others := sorted(providers - _AWS):
             return OpenVolume(name, f"the plugin {others[0]} tells whether it knows it", VolumeMethod.SNAPSHOT)
         kind = f"volumes of {driver}" if driver else f"{source} volumes" if source else "such volumes"
-        return LeftOutVolume(name, f"no snapshot location knows {kind}")
+        return LeftOutVolume(name, f"{NO_LOCATION_KNOWS} {kind}")
 
     def _why_no_snapshot(
         self, policies: ResourcePolicies, volume: PersistentVolume, claim: PersistentVolumeClaim | None

@@ -32,7 +32,7 @@ from foretop_core.rules.facts.namespace_facts import (
     ProtectionState,
     VolumeEvidence,
     copied_volumes,
-    hangs_on_others,
+    hangs_on_deciders,
     namespaces_of_volume,
     protection_index,
 )
@@ -131,7 +131,7 @@ class ProtectionView(View[ProtectionRow]):
         self._indexes: dict[str, ProtectionIndex] = {}
         self._bases: dict[str, object] = {}
         self._counted: dict[str, set[str]] = {}
-        """By cluster, the namespaces whose evidence hangs on the claims of others too."""
+        """By cluster, the namespaces whose evidence hangs on what decides, and perhaps on the claims of others."""
 
     def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
         unreadable = (key for key, item in store.items(context, NAMESPACE.name) if _readable(item) is None)
@@ -140,7 +140,7 @@ class ProtectionView(View[ProtectionRow]):
 
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> ProtectionRow | None:
         row = protection_row(store, key, self._index(store, key.context))
-        hangs = row is not None and hangs_on_others(row.protection, row.volumes)
+        hangs = row is not None and hangs_on_deciders(row.volumes)
         counted = self._counted.setdefault(key.context, set())
         (counted.add if hangs else counted.discard)(key.name)
         return row
@@ -150,7 +150,9 @@ class ProtectionView(View[ProtectionRow]):
             return self._with_volumes(key, change)
         names = self._index(store, key.context).apply(_readable(change.before), _readable(change.after))
         own = (key,) if key.kind == NAMESPACE.name else ()
-        return list(dict.fromkeys((*own, *(namespace_ref(key.context, name) for name in sorted(names)))))
+        # What decides about volumes is another: the store tells of it by the objects beside that Velero.
+        counted = self._counted.get(key.context, ()) if change.before is change.after else ()
+        return list(dict.fromkeys((*own, *(namespace_ref(key.context, name) for name in sorted({*names, *counted})))))
 
     def _with_volumes(self, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         """The namespaces whose evidence may be another: snapshots are counted over all namespaces of a backup."""
