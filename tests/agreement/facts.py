@@ -52,6 +52,10 @@ _OUTCOMES: Mapping[str, tuple[str, ...]] = {
 _SEVERITY = {"✗": "error", "▲": "warning", "●": "none", "◐": "none", "○": "none", "·": "none"}
 """The sign of a pause has no severity: one that is overdue has a warning in Triage."""
 _ALL: Subject = ("all",)
+_PAUSED_IN_VAIN = ("paused, invalid cron", "paused, too long")
+_REFUSED = ("invalid cron", "refused", *_PAUSED_IN_VAIN)
+_WITHOUT_RUN = (*_REFUSED, "paused")
+"""What stands in the place of a next run."""
 
 
 def states(fact: str, place: str) -> Callable[[Reader], Reader]:
@@ -351,14 +355,14 @@ def _(seen: Surfaces) -> Stated:
 @states("whether it is due", "page of schedules, NEXT")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("schedules").items():
-        if re.match(r"in |due|overdue|paused, ", row["next"]):
+        if re.match(r"in |due|overdue|paused, ", row["next"]) and row["next"] not in _WITHOUT_RUN:
             yield _subject(key), word("due" in row["next"])
 
 
 @states("whether it is due", "get schedules -o json")
 def _(seen: Surfaces) -> Stated:
     for key, item in seen.items("schedules").items():
-        if item["due"] is not None and seen.rows("schedules")[key]["next"] not in ("invalid cron", "refused", "paused"):
+        if item["due"] is not None and seen.rows("schedules")[key]["next"] not in _WITHOUT_RUN:
             yield _subject(key), word(item["due"])
 
 
@@ -373,7 +377,7 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     shown = {_subject(key): row["next"] for key, row in seen.rows("schedules").items()}
     for subject, statement in _metric(seen, "schedule_due", lambda text: word(text == "1")):
-        if shown.get(subject) not in ("invalid cron", "refused", "paused"):
+        if shown.get(subject) not in _WITHOUT_RUN:
             yield subject, statement
 
 
@@ -383,7 +387,7 @@ def _(seen: Surfaces) -> Stated:
     for row in _report_rows(seen, "Schedules"):
         namespace, _, name = row[0].rpartition("/")
         subject = _schedule(namespace, name)
-        if re.match(rf"due|always due|{CLOCK}", row[3]) and shown.get(subject) not in ("invalid cron", "refused"):
+        if re.match(rf"due|always due|{CLOCK}", row[3]) and shown.get(subject) not in _REFUSED:
             yield subject, word("due" in row[3])
 
 
@@ -427,7 +431,9 @@ def _(seen: Surfaces) -> Stated:
 @states("whether it is paused", "page of schedules, sign")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("schedules").items():
-        yield _subject(key), word(row["glyph"] == "‖")
+        # Of a paused one that Velero refuses after its pause too, the sign tells that.
+        if row["next"] not in _PAUSED_IN_VAIN:
+            yield _subject(key), word(row["glyph"] == "‖")
 
 
 @states("whether it is paused", "get schedules -o json")
@@ -591,7 +597,7 @@ def _(seen: Surfaces) -> Stated:
 @states("number of paused schedules", "page of schedules")
 def _(seen: Surfaces) -> Stated:
     rows = seen.rows("schedules").values()
-    yield _ALL, number(sum(row["glyph"] == "‖" for row in rows))
+    yield _ALL, number(sum(row["next"].startswith("paused") for row in rows))
 
 
 @states("number of paused schedules", "report")
@@ -653,7 +659,7 @@ def _(seen: Surfaces) -> Stated:
 @states("number of paused schedules that are due", "dialog, choices")
 def _(seen: Surfaces) -> Stated:
     """All that is paused, without what is not due."""
-    paused = sum(row["glyph"] == "‖" for row in seen.rows("schedules").values())
+    paused = sum(row["next"].startswith("paused") for row in seen.rows("schedules").values())
     if paused > 1:
         yield _ALL, number(paused - _fates(seen.unpause_all(Choice.DO_NOT_SKIP))["idle"])
 
@@ -1457,7 +1463,7 @@ def _(seen: Surfaces) -> Stated:
             if one in schedules
             and schedules[one]["nextRun"]
             and not schedules[one]["refusal"]
-            and signs[one] not in ("invalid cron", "refused")
+            and signs[one] not in _REFUSED
         ]
         if runs and item["exists"] is not False:
             yield _subject(key), at(min(runs))

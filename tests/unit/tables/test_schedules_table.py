@@ -147,7 +147,7 @@ def test_a_paused_schedule_says_when_its_window_ends_or_what_it_would_do() -> No
         "far": "paused, else in 47d",
         "held": "paused, else in 18m, resume",
         "over": "paused, else in 18m, over",
-        "wrong": "invalid cron",
+        "wrong": "paused, invalid cron",
     }
 
 

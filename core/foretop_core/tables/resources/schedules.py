@@ -187,9 +187,8 @@ def coming_run(entry: ScheduleRow, render: RenderContext) -> ComingRun:
     tone = _MARKS[severity].tone if severity is not None else Tone.BRIGHT if is_near else Tone.PLAIN
     if facts.stays_invalid:
         brief = "invalid" if facts.is_invalid_cron else "refused"
-        return ComingRun(
-            "too long" if facts.is_too_long else "invalid cron" if facts.is_invalid_cron else brief, brief, tone
-        )
+        why = "too long" if facts.is_too_long else "invalid cron" if facts.is_invalid_cron else brief
+        return ComingRun(f"paused, {why}" if facts.pause is not None else why, brief, tone)
     if facts.pause is not None:
         return _paused(facts, facts.pause.until)
     if facts.dialect is None:
