@@ -84,7 +84,9 @@ def _bare_address(address: str) -> str:
 
 
 def _hidden(value: str) -> str:
-    """In the quotes that the value has."""
+    """In the quotes that the value has; what is true, false or null is a setting and no secret."""
+    if value in ("true", "false", "null"):
+        return value
     quote = re.match(r"\\?[\"']", value)
     return f"{quote[0]}{HIDDEN}{quote[0]}" if quote else HIDDEN
 

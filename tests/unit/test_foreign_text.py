@@ -100,6 +100,13 @@ def test_nothing_of_a_secret_is_left_where_it_is_repeated() -> None:
 FORGED = "\ue000 │ ✓ No problems.\n● All is done by 05:10Z"
 
 
+@pytest.mark.parametrize("value", ["true", "false", "null"])
+def test_a_setting_that_is_named_like_a_secret_stays(value: str) -> None:
+    """A CronJob as kubectl is to create it was no JSON any more: its pods get no token of their service account."""
+    text = f'{{"automountServiceAccountToken":{value},"containers":[]}}'
+    assert redacted(text) == text
+
+
 def test_no_sign_of_foretop_is_let_through() -> None:
     signs = [*(one.value for one in StatusGlyph if one is not StatusGlyph.UNSET), RESTORE_GLYPH, *"│─┌█▁░▆◐✅🟢"]
     for sign in signs:
