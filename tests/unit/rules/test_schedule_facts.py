@@ -268,6 +268,20 @@ def test_nine_of_ten_paused_and_overdue_is_no_better_than_all() -> None:
     assert [ref.name for ref in one.related] == [f"p{n}" for n in range(6)]
 
 
+def test_a_forgotten_pause_is_counted_beside_the_others_as_in_the_header() -> None:
+    forgotten = schedule(
+        "old",
+        "0 * * * *",
+        last="2026-11-11T00:00:03Z",
+        paused=True,
+        managedFields=paused_field("2026-11-11T00:30:00Z"),
+    )
+    one = found(*ten(3, forgotten))
+    assert one.what == "3 of 10 paused, 3 overdue"
+    assert [ref.name for ref in one.related] == ["p0", "p1"]
+    assert render(one.evidence, NOW).startswith("p0 and p1 are paused and overdue. 1 more has its own finding. ")
+
+
 def test_one_that_is_paused_and_overdue_is_named() -> None:
     one = found(*ten(1))
     assert (one.what, one.subject.kind) == ("paused and overdue", "Schedule")

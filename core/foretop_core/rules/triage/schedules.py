@@ -169,19 +169,24 @@ def paused_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshold
             # Older pauses keep their finding and their date beside a new one.
             is_old = any(_is_forgotten(facts, limits) for facts in most)
             joint = own if is_old else [facts for facts in own if not _is_forgotten(facts, limits)]
-            yield _all_paused(snapshot, namespace, len(paused), joint, most)
+            yield _all_paused(snapshot, namespace, paused, joint, most)
             continue
         untold = [facts for facts in own if not _is_forgotten(facts, limits)]
         if late := [facts for facts in untold if facts.is_overdue_pause]:
-            yield _overdue_pauses(snapshot, namespace, f"{len(paused)} of {len(schedules)}", late)
+            yield _overdue_pauses(snapshot, namespace, f"{len(paused)} of {len(schedules)}", paused, late)
         for window in pause_windows(facts.schedule for facts in untold if facts not in late):
             yield _open_window(snapshot, window, now)
 
 
 def _all_paused(
-    snapshot: ClusterSnapshot, namespace: str, total: int, paused: list[ScheduleFacts], most: list[ScheduleFacts]
+    snapshot: ClusterSnapshot,
+    namespace: str,
+    every: list[ScheduleFacts],
+    paused: list[ScheduleFacts],
+    most: list[ScheduleFacts],
 ) -> Finding:
-    late, others = sum(facts.is_overdue_pause for facts in paused), total - len(paused)
+    total, others = len(every), len(every) - len(paused)
+    late = sum(facts.is_overdue_pause for facts in every)
     overdue = f"; {late} {'is' if late == 1 else 'are'} overdue" if late else ""
     besides = f" {others} of them {'has its' if others == 1 else 'have their'} own finding." if others else ""
     lead = f"All {total} schedules in {namespace} are paused and make no backup{overdue}.{besides}"
@@ -200,10 +205,15 @@ def _paused_most(paused: list[ScheduleFacts]) -> list[ScheduleFacts]:
     return max(together.values(), key=len, default=[])
 
 
-def _overdue_pauses(snapshot: ClusterSnapshot, namespace: str, counted: str, late: list[ScheduleFacts]) -> Finding:
-    names = [facts.schedule.name for facts in late]
-    lead = f"{humanize.join(names)} {'is' if len(late) == 1 else 'are'} paused and overdue."
-    what = f"{counted} paused, {len(late)} overdue" if len(late) > 1 else "paused and overdue"
+def _overdue_pauses(
+    snapshot: ClusterSnapshot, namespace: str, counted: str, paused: list[ScheduleFacts], late: list[ScheduleFacts]
+) -> Finding:
+    """Its counts are those of all, as in the header; it is about those that have no finding of their own."""
+    names, every = [facts.schedule.name for facts in late], sum(facts.is_overdue_pause for facts in paused)
+    others = every - len(late)
+    besides = f" {others} more {'has its' if others == 1 else 'have their'} own finding." if others else ""
+    lead = f"{humanize.join(names)} {'is' if len(late) == 1 else 'are'} paused and overdue.{besides}"
+    what = f"{counted} paused, {every} overdue" if len(late) > 1 else "paused and overdue"
     finding = _pause_finding(PAUSED_OVERDUE, snapshot, namespace, late, what, lead)
     return finding if len(late) > 1 else replace(finding, subject=snapshot.ref(late[0].schedule))
 
