@@ -289,8 +289,9 @@ _OF_THE_PRIMER = (
         ("6",),
         ("p", *typed("etcd"), "enter"),
         _reading("taken from"),
-        frozenset({"copy_primed"}),
+        frozenset({"copy_primed", "create-warm-up"}),
     ),
+    _dialog("create a warm-up", ("6", "p", *typed("etcd"), "enter"), "P", without=frozenset({"copy"})),
     Place(
         "taking an expression",
         "pick",

@@ -67,8 +67,8 @@ def test_the_reading_role_reads_all_that_foretop_watches_and_writes_nothing() ->
     assert {verb for rule in granted for verb in rule["verbs"]} == {"get", "list", "watch"}
 
 
-def test_both_roles_together_allow_every_action_but_those_of_rooms() -> None:
-    granted = [*rules("foretop-read"), *rules("foretop-write")]
+def test_the_roles_together_allow_every_action_but_those_of_rooms() -> None:
+    granted = [rule for name in ("foretop-read", "foretop-write", "foretop-warm-ups") for rule in rules(name)]
     for record in (one for one in RECORDS if one.id not in ROOM_ACTIONS):
         for needed in record.rights:
             assert allows(granted, needed.verb, needed.kind.group, needed.kind.plural), (record.id, needed)

@@ -40,6 +40,7 @@ COMMANDS = (
     ("storage-request", "approve", "ask"),
     ("storage-request", "reject", "ask"),
     ("prescaled", "prime", "friday"),
+    ("prescaled", "create", "schedule/nightly", "--warmup", "20", "--pods", "2", "--request", "cpu=2,memory=4Gi"),
     ("server", "set", "--schedule-skip-immediately=false"),
     ("acknowledge", "schedule/nightly", "--for", "change", "--reason", "CHG-4711"),
     ("unacknowledge", "schedule/nightly"),

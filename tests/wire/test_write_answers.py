@@ -33,6 +33,7 @@ from foretop_core.actions.planners.restores import RestoreRequest, plan_delete_r
 from foretop_core.actions.planners.schedule_edits import ScheduleEdit, plan_edit_schedule
 from foretop_core.actions.planners.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
 from foretop_core.actions.planners.server_default import plan_server_default
+from foretop_core.actions.planners.warm_up_jobs import plan_warm_up
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.run_files import file_plan
 from foretop_core.actions.write_answer import check_answer
@@ -148,6 +149,7 @@ PLANNERS: list[tuple[Select, Planner]] = [
     (by_name("resting"), unpausing(Choice.SKIP)),
     (by_name("gold-1"), plan_back_up_now),
     (by_name("friday", "prescaled"), plan_prime),
+    (by_name("gold-1"), plan_warm_up),
     (by_name("ended", "backups"), plan_run_again),
     (by_name("ended", "backups"), lambda s, items, now: plan_restore(s, items, RestoreRequest(), now)),
     (by_name("old"), lambda s, items, now: plan_create_schedules(s, [NewSchedule("velero", "new", "@daily")], now)),

@@ -62,6 +62,8 @@ class TextField(msgspec.Struct, frozen=True):
     label: str
     example: str
     read: Callable[[str], Any]
+    default: str = ""
+    """What nothing stands for."""
 
 
 class DialogSpec(msgspec.Struct, frozen=True):

@@ -164,6 +164,7 @@ _PLACES = {
     "DataDownload": "movements",
     "ConfigMap": "config_maps",
     "PreScaledCronJob": "prescaled",
+    "CronJob": "cron_jobs",
 }
 
 

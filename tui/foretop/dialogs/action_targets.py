@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from foretop_core.models.wire import ObjectRef
@@ -22,5 +24,7 @@ class ActionTargets(msgspec.Struct, frozen=True):
     """The pause window that is resumed, where one is."""
     findings: tuple[Finding, ...] = ()
     """What an action on findings is about, one by one; the keys are those of their rows."""
+    typed: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """The texts that its fields begin with, by their names."""
     namespace: str = ""
     """The namespace that is brought back from a backup, where it was asked of a namespace."""

@@ -48,7 +48,8 @@ class ConfirmDialog(ActionDialog):
     def fields(self) -> Iterable[Widget]:
         for field in self.spec.fields:
             if isinstance(field, TextField):
-                yield DialogField(field.label, Prompt(placeholder=hint(example=field.example), id=field.name))
+                text, placeholder = self.targets.typed.get(field.name, ""), hint(field.default, field.example)
+                yield DialogField(field.label, Prompt(value=text, placeholder=placeholder, id=field.name))
             else:
                 labels = tuple(label for label, _ in field.options)
                 yield DialogField(field.label, OptionCycler(labels, field.name, self.ascii))

@@ -117,7 +117,7 @@ class WriteActions:
     def _why_not_here(self, record: ActionRecord) -> str:
         """The reason by the action on its key that is for the kind under the cursor; else the kinds that it is for."""
         page = self.host.page
-        key = page.subject() if page is not None else None
+        key = page.subject_of(record.id) if page is not None else None
         rivals = [other for other in RECORDS if other is record or (record.key and other.key == record.key)]
         mine = [other for other in rivals if key is not None and any(kind.name == key.kind for kind in other.kinds)]
         if isinstance(page, TablePage) and len(page.table.marked) > 1 and mine and not mine[0].many:
@@ -197,7 +197,7 @@ class WriteActions:
             return ActionTargets(keys, hidden, True, self._skipped(record))
         subject = page.subject()
         if subject is None or subject.kind != NAMESPACE.name:
-            return ActionTargets(self._under_cursor(record))
+            return ActionTargets(self._under_cursor(record), typed=page.typed())
         return ActionTargets(self._under_cursor(record), namespace=subject.name)
 
     def _skipped(self, record: ActionRecord) -> tuple[tuple[str, int], ...]:
@@ -219,7 +219,7 @@ class WriteActions:
         page, state = self.host.page, self.host.state
         if page is None or state is None:
             return ()
-        key = page.subject()
+        key = page.subject_of(record.id)
         for ref in (key, page.run_under_cursor() if record.fetches else None):
             if ref is not None and self._fits(record, ref):
                 return (ref,)

@@ -135,6 +135,14 @@ class Page(Widget):
         """The object that opening, copying and jumping are about."""
         return None
 
+    def subject_of(self, action_id: str) -> ObjectRef | None:
+        """The object that this action would be asked of: on a page without a cursor there may be one for a few."""
+        return self.subject()
+
+    def typed(self) -> Mapping[str, str]:
+        """The texts on the page that the fields of a dialog begin with, by their names."""
+        return {}
+
     def run_under_cursor(self) -> ObjectRef | None:
         """The run under the cursor where the page is about another object."""
         return None

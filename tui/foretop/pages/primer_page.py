@@ -47,6 +47,8 @@ from foretop_core.tables.timeline.time_axis import axis, axis_over
 
 SOURCES = (SCHEDULE.name, PRESCALED.name, CRON_JOB.name)
 """Kinds that have an expression to take."""
+_WARM_UPS = frozenset({"set-warm-up", "create-warm-up"})
+"""The actions on what an expression was taken from."""
 _USUAL_MINUTES = "10"
 _INDENT, _NARROW_INDENT = 12, 5
 _DAY = timedelta(days=1)
@@ -193,11 +195,21 @@ class PrimerPage(Page, can_focus=True):
         meaning = pad(cut_end(unsigned(shown.meaning), room), room)
         return (Span(f"{before}{meaning}  "), Span(zone, style_of(Tone.BAD) if shown.problem_in_minutes else DIM))
 
+    @property
+    def _source(self) -> ObjectRef | None:
+        """The object that the expression was taken from, until another one is typed."""
+        return self._taken[0] if self._taken is not None and self._taken[1] == self._expression.value else None
+
+    def subject_of(self, action_id: str) -> ObjectRef | None:
+        return self._source if action_id in _WARM_UPS and not self.is_editing else None
+
+    def typed(self) -> Mapping[str, str]:
+        return {"minutes": self._minutes.value.strip()}
+
     def hint(self) -> str:
         if self.is_editing:
             return "editing: enter/esc close the field, tab next field"
-        if self._taken is not None and self._taken[1] == self._expression.value:
-            key = self._taken[0]
+        if (key := self._source) is not None:
             return f"taken from {key.kind} {unsigned(key.namespace)}/{unsigned(key.name)}"
         return ""
 

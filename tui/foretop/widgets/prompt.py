@@ -46,8 +46,8 @@ class Prompt(Input):
             super().__init__()
             self.by = by
 
-    def __init__(self, *, placeholder: str = "", id: str | None = None) -> None:
-        super().__init__(placeholder=placeholder, id=id, select_on_focus=False)
+    def __init__(self, *, value: str = "", placeholder: str = "", id: str | None = None) -> None:
+        super().__init__(value, placeholder=placeholder, id=id, select_on_focus=False)
         self.cursor_blink = False
         self._hint = placeholder
 
