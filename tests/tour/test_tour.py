@@ -21,7 +21,7 @@ import pytest
 from rich.segment import Segment
 
 from foretop.bindings import ACTIONS
-from foretop.commands.start_dashboard import _SELDOM
+from foretop.startup import COLLECTED
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from tests.terminal import LIT_BLANK, Terminal
 from tests.tour.expected_effects import ELSEWHERE, Step
@@ -136,7 +136,7 @@ def _lit(segment: Segment) -> str:
 @asynccontextmanager
 async def _person(size: tuple[int, int], folder: Path) -> AsyncIterator[Person]:
     box, usual = SteppedBox(), gc.get_threshold()
-    gc.set_threshold(_SELDOM)
+    gc.set_threshold(*COLLECTED)
     try:
         cluster = await box.open()
         session = session_before(cluster.kubeconfig(folder / "kubeconfig"), box)

@@ -118,13 +118,13 @@ class Waiting:
             await asyncio.sleep(0.01)
         return int(self.was_enabled)
 startup._START, startup.Dashboard = 0.05, Waiting
-print(show_dashboard(lambda: None, DisplayFlags()), gc.get_threshold()[0])
+print(show_dashboard(lambda: None, DisplayFlags()), gc.get_threshold()[0], gc.get_freeze_count() > 10_000)
 """
 
 
-def test_garbage_is_collected_once_the_start_is_over_and_not_before() -> None:
+def test_garbage_is_collected_once_the_start_is_over_and_what_is_there_by_then_is_not_looked_at() -> None:
     done = subprocess.run([sys.executable, "-c", _COLLECTOR], capture_output=True, text=True, check=True, timeout=60)
-    assert done.stdout.split() == ["0", "50000"]
+    assert done.stdout.split() == ["0", "20000", "True"]
 
 
 _FEW = ("kubernetes", "python_socks", "wcwidth", "aiohttp", "textual")

@@ -54,7 +54,7 @@ class StepState(Enum):
     FAILED = "failed"
 
 
-class LifecycleStep(msgspec.Struct, frozen=True):
+class LifecycleStep(msgspec.Struct, frozen=True, gc=False):
     name: str
     state: StepState
     at: datetime | None = None

@@ -13,7 +13,7 @@ from foretop_core.rules import humanize
 _MINUTE = timedelta(minutes=1)
 
 
-class Moment(msgspec.Struct, frozen=True):
+class Moment(msgspec.Struct, frozen=True, gc=False):
     """A point in time within a sentence; how it is written depends on the reader's zone and day."""
 
     at: datetime
@@ -37,7 +37,7 @@ def about(at: datetime, now: datetime) -> Text:
     return sentence("about ", estimate(at), ", in ", until_estimate(at, now))
 
 
-class Key(msgspec.Struct, frozen=True):
+class Key(msgspec.Struct, frozen=True, gc=False):
     """The key of an action within a sentence: a screen writes the one that it has, anything else `shell`."""
 
     action: str
@@ -45,14 +45,14 @@ class Key(msgspec.Struct, frozen=True):
     """What does the same in a shell; "" where nothing does."""
 
 
-class Command(msgspec.Struct, frozen=True):
+class Command(msgspec.Struct, frozen=True, gc=False):
     """A command of the screen within a sentence, `:pods`, and what does the same in a shell."""
 
     screen: str
     shell: str
 
 
-class ScheduleName(msgspec.Struct, frozen=True):
+class ScheduleName(msgspec.Struct, frozen=True, gc=False):
     """The name of a schedule within a sentence: a screen gives it the colour of its row."""
 
     name: str
@@ -61,7 +61,7 @@ class ScheduleName(msgspec.Struct, frozen=True):
 Part: TypeAlias = str | Moment | timedelta | Key | Command | ScheduleName
 
 
-class Sentence(msgspec.Struct, frozen=True):
+class Sentence(msgspec.Struct, frozen=True, gc=False):
     """Words, moments and durations in order; made by `sentence`.
 
     It is not text: an f-string refuses it, because the reader's zone is not known there.

@@ -116,7 +116,7 @@ class VisibilityGap(msgspec.Struct, frozen=True):
         return render(self.reason, next(part.at for part in self.reason.parts if isinstance(part, Moment)), zone)
 
 
-class PhaseChange(msgspec.Struct, frozen=True):
+class PhaseChange(msgspec.Struct, frozen=True, gc=False):
     before: str
     after: str
     at: datetime

@@ -36,8 +36,6 @@ _OPTIONS = (
     click.option("--theme", metavar="NAME", help=f"Colours: {', '.join(BUILT_IN_THEMES)}, or a skin of the file."),
 )
 _NAMES = ("ascii_only", "calm", "flash", "mouse", "page", "theme", "bell", "title", "desktop")
-_SELDOM = 50_000
-"""So many new objects before the collector looks: what is made here stays, first the modules and then the cluster's."""
 
 
 class DisplayFlags(msgspec.Struct, frozen=True):
@@ -105,7 +103,6 @@ def show_dashboard(
     speed: float = 1.0,
 ) -> int:
     """Runs the dashboard to its end."""
-    gc.set_threshold(_SELDOM)
     # It would look twice through all that is being loaded; `run_dashboard` enables it some seconds later.
     gc.disable()
     from foretop.startup import detect_display, run_dashboard

@@ -97,7 +97,7 @@ class RunState(Enum):
     RUNS = auto()
 
 
-class DataProgress(msgspec.Struct, frozen=True):
+class DataProgress(msgspec.Struct, frozen=True, gc=False):
     """The bytes of the volumes of a run; `total` is of those whose size is known."""
 
     volumes: int = 0
@@ -119,7 +119,7 @@ class DataProgress(msgspec.Struct, frozen=True):
         return 100 * min(self.done, self.total) // self.total if self.total else None
 
 
-class RunFacts(msgspec.Struct, frozen=True):
+class RunFacts(msgspec.Struct, frozen=True, gc=False):
     """One backup or restore at one moment; `item` is its place in the line of its server, None for one that ended.
 
     `told` is the sentence about its start or end, `waits_for` the few words of a row. `held_for` is how long it has

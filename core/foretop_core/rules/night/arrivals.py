@@ -44,7 +44,7 @@ _FEWEST_MOVES, _KEPT = 12, 0.8
 _AT_ONCE = timedelta(seconds=2)
 
 
-class TenantRun(msgspec.Struct, frozen=True):
+class TenantRun(msgspec.Struct, frozen=True, gc=False):
     """A backup that a tenant asked for: when, its namespaces, how long it was at work, and when that began."""
 
     created: datetime

@@ -27,7 +27,7 @@ _LEAST_WORK = 1.0
 """Seconds; no run is drawn shorter."""
 
 
-class OpenRun(msgspec.Struct, frozen=True):
+class OpenRun(msgspec.Struct, frozen=True, gc=False):
     """A backup that exists at the moment of the forecast and has not ended."""
 
     claim: int

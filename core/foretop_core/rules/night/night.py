@@ -76,7 +76,7 @@ class Fate(StrEnum):
         assert_never(self)
 
 
-class ForeseenRun(msgspec.Struct, frozen=True):
+class ForeseenRun(msgspec.Struct, frozen=True, gc=False):
     """One run of the night: an open backup, or one that a schedule will make."""
 
     owner: Owner
@@ -111,7 +111,7 @@ class ForeseenRun(msgspec.Struct, frozen=True):
         return self.end is None and self.fate not in (Fate.LOST, Fate.REFUSED)
 
 
-class RunSpan(msgspec.Struct, frozen=True):
+class RunSpan(msgspec.Struct, frozen=True, gc=False):
     """One run of one course."""
 
     submitted: datetime

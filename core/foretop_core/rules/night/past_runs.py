@@ -18,7 +18,7 @@ PAST = timedelta(hours=48)
 """How far back runs are shown beside those to come."""
 
 
-class PastRun(msgspec.Struct, frozen=True):
+class PastRun(msgspec.Struct, frozen=True, gc=False):
     """A backup that exists; `start` is None before it has begun, `end` before it has ended."""
 
     owner: Owner

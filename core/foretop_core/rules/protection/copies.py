@@ -40,7 +40,7 @@ class DrillOutcome(msgspec.Struct, frozen=True):
     failed: str = ""
 
 
-class CopySummary(msgspec.Struct, frozen=True):
+class CopySummary(msgspec.Struct, frozen=True, gc=False):
     """The copies of one namespace, or of a group of backups that take the same of the same namespaces.
 
     A good copy is complete and has all of the namespace; what is left out or failed makes it partial.

@@ -20,7 +20,7 @@ class BlockerKind(Enum):
     TURN = auto()
 
 
-class Blocker(msgspec.Struct, frozen=True):
+class Blocker(msgspec.Struct, frozen=True, gc=False):
     """The nearest runs ahead that must go first, and why."""
 
     kind: BlockerKind

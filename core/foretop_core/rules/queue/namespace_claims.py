@@ -19,7 +19,7 @@ _MOST_COMPARED = 20_000
 _NEAREST = 20
 
 
-class Claim(msgspec.Struct, frozen=True):
+class Claim(msgspec.Struct, frozen=True, gc=False):
     """The namespaces of one backup: the included names and patterns, without the excluded ones."""
 
     names: frozenset[str]

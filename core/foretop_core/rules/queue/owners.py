@@ -24,7 +24,7 @@ class OwnerKind(StrEnum):
     HAND = "by hand"
 
 
-class Owner(msgspec.Struct, frozen=True):
+class Owner(msgspec.Struct, frozen=True, gc=False):
     """The schedule, NAB or NAR that a backup or restore was made for."""
 
     kind: OwnerKind

@@ -17,7 +17,7 @@ from foretop_core.rules.queue.volumes import NOTHING_MOVES, VolumesEnd
 from foretop_core.rules.sentences import Text, sentence
 
 
-class Range(msgspec.Struct, frozen=True):
+class Range(msgspec.Struct, frozen=True, gc=False):
     """A moment that is likely, with the range of half and of nine in ten courses."""
 
     likely: datetime
@@ -27,7 +27,7 @@ class Range(msgspec.Struct, frozen=True):
     """In nine of ten courses it is reached by this."""
 
 
-class RunForecast(msgspec.Struct, frozen=True):
+class RunForecast(msgspec.Struct, frozen=True, gc=False):
     """The start and end of one backup or restore that exists and has not ended; None where that is not known."""
 
     start: Range | None = None
@@ -46,7 +46,7 @@ NOTHING_FORESEEN = RunForecast()
 _AT_ONCE = timedelta(seconds=2)
 
 
-class QueueItem(msgspec.Struct, frozen=True):
+class QueueItem(msgspec.Struct, frozen=True, gc=False):
     """One unfinished backup or restore in the queue.
 
     `place` is unique and starts at 1; `position` is what Velero has written. `basis` is the number of earlier runs

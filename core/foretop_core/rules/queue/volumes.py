@@ -90,7 +90,7 @@ def waiting_since(movement: DataMovement) -> datetime | None:
     return movement.status.accepted_timestamp or movement.created
 
 
-class VolumesEnd(msgspec.Struct, frozen=True):
+class VolumesEnd(msgspec.Struct, frozen=True, gc=False):
     """When the last volume of a run is moved, or why that is not known.
 
     `waiting` is the volume that it waits for, `turn_after` what its node moves before it, and `not_before` when that

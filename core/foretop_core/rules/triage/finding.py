@@ -34,7 +34,7 @@ def brief(words: str, instead: str) -> str:
     return words if len(words) <= WHAT_CELLS and _PLAIN_WORDS.fullmatch(words) else instead
 
 
-class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Acknowledgement(msgspec.Struct, frozen=True, gc=False, kw_only=True, rename="camel", omit_defaults=True):
     """A person's note on a known finding: why it may wait, and until when; as an entry of a ConfigMap has it."""
 
     finding: str
@@ -49,7 +49,7 @@ class Acknowledgement(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     """None for until the finding says something else."""
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(msgspec.Struct, frozen=True, gc=False):
     code: str
     severity: Severity
     subject: ObjectRef

@@ -46,7 +46,7 @@ SIGN_TONES = {
 }
 
 
-class Piece(msgspec.Struct, frozen=True):
+class Piece(msgspec.Struct, frozen=True, gc=False):
     """A part of a cell in one tone."""
 
     text: str
@@ -77,7 +77,7 @@ def large_line(permille: int, cells: int, tone: Tone) -> tuple[Piece, ...]:
     return Piece(drawn, tone), Piece(_TRACK * (cells - len(drawn)), Tone.FAINT)
 
 
-class ShareBar(msgspec.Struct, frozen=True):
+class ShareBar(msgspec.Struct, frozen=True, gc=False):
     """How much of a whole is done or used up, followed by its number."""
 
     permille: int
@@ -93,7 +93,7 @@ class ShareBar(msgspec.Struct, frozen=True):
         )
 
 
-class TimeBar(msgspec.Struct, frozen=True):
+class TimeBar(msgspec.Struct, frozen=True, gc=False):
     """A wait and a run on an axis that begins now, in thousandths of it; a run of its own begins at once."""
 
     wait: int
@@ -121,7 +121,7 @@ class TimeBar(msgspec.Struct, frozen=True):
         return tuple(piece for piece in pieces if piece.text)
 
 
-class LengthBar(msgspec.Struct, frozen=True):
+class LengthBar(msgspec.Struct, frozen=True, gc=False):
     """How long something took against the longest in sight, in seconds, before its number; the number alone else."""
 
     length: float

@@ -260,7 +260,7 @@ class SortedRows(Generic[E]):
         return [sort(entry) for _, entry in rows]
 
 
-class Judged(msgspec.Struct, frozen=True):
+class Judged(msgspec.Struct, frozen=True, gc=False):
     """The state of a row, and its place among the states of all rows."""
 
     mark: StatusGlyph

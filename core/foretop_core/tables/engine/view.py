@@ -25,7 +25,7 @@ LONGEST_CELL = 1024
 """So many characters of a text stand in a row at most: a cell is measured and cut with every paint."""
 
 
-class Cell(msgspec.Struct, frozen=True):
+class Cell(msgspec.Struct, frozen=True, gc=False):
     """Text that a terminal may have as it is, and the tone in which it is said."""
 
     text: str

@@ -93,7 +93,7 @@ def size_class(columns: int) -> SizeClass:
     return SizeClass.NARROW if columns < 120 else SizeClass.WIDE if columns < 160 else SizeClass.HUGE
 
 
-class LaneRun(msgspec.Struct, frozen=True):
+class LaneRun(msgspec.Struct, frozen=True, gc=False):
     """One run as its lane draws it: it waits from `due` to `start`, and runs to `end`."""
 
     due: datetime
@@ -194,7 +194,7 @@ def _put_run(run: LaneRun, axis: TimeAxis, at_now: int, put: Callable[[int, int,
 _WAIT_TONES = {LaneSign.WAIT: Tone.WAITING, LaneSign.WARM: Tone.DIM, LaneSign.UNWARMED: Tone.WARN}
 
 
-class SlotSpan(msgspec.Struct, frozen=True):
+class SlotSpan(msgspec.Struct, frozen=True, gc=False):
     """One run as slots and queue see it."""
 
     submitted: datetime
