@@ -107,4 +107,5 @@ def test_silence_needs_data_that_was_read_after_it(seen: ObservedChanges, is_sil
     snapshot = replace(assemble([location(checked="02:30:00", synced="02:30:00")]), seen=seen)
     assert [one.code for one in silent_servers(snapshot, NOW, Thresholds())] == ["velero-no-pulse"] * is_silent
     facts = StorageFacts(snapshot.storage[0], NOW, replace(snapshot, seen=replace(seen, checks_seen={})))
-    assert (facts.unchecked is None) is (seen.clock_jumped is not None and NOW - seen.clock_jumped < 3 * PERIOD)
+    is_new = seen.clock_jumped is not None and NOW - seen.clock_jumped < 3 * PERIOD
+    assert (facts.unchecked is None, facts.unsynced is None) == (is_new, is_new)
