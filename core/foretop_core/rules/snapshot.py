@@ -14,6 +14,7 @@ from foretop_core.cron import Dialect
 from foretop_core.models import (
     Backup,
     BackupRepository,
+    BackupSpec,
     BackupStorageLocation,
     CronJob,
     DataMovement,
@@ -435,18 +436,18 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     def next_volumes_of(self, schedule: Schedule) -> Mapping[str, ForetoldVolumes]:
         """By namespace, the volumes that the next run of a schedule is to take; costs a look at all claims."""
-        key = schedule.namespace, schedule.name
-        if key not in self._next_volumes_of:
-            wanted = namespace_filter(schedule.spec.template)
+        key, template = (schedule.namespace, schedule.name), schedule.spec.template
+        held = self._next_volumes_of.get(key)
+        if held is None or held[0] is not template:
+            wanted = namespace_filter(template)
             excluded = set(self.deciders(schedule.namespace).excluded_namespaces)
             names = sorted({claim.namespace for claim in self.claims} - excluded)
-            self._next_volumes_of[key] = {
-                name: self.next_volumes(schedule, name) for name in names if wanted.takes(name)
-            }
-        return self._next_volumes_of[key]
+            found = {name: self.next_volumes(schedule, name) for name in names if wanted.takes(name)}
+            held = self._next_volumes_of[key] = (template, found)
+        return held[1]
 
     @cached_property
-    def _next_volumes_of(self) -> dict[tuple[str, str], Mapping[str, ForetoldVolumes]]:
+    def _next_volumes_of(self) -> dict[tuple[str, str], tuple[BackupSpec, Mapping[str, ForetoldVolumes]]]:
         return {}
 
     def deciders(self, namespace: str) -> Deciders:

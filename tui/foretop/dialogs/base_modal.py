@@ -48,6 +48,8 @@ class BaseModal(ModalScreen[Answer]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,ctrl+c", "leave", "out", show=False),
     ]
+    kinds_on_demand: ClassVar[frozenset[str]] = frozenset()
+    """The kinds that are watched only while it is open, or a page needs them."""
 
     def __init__(self, ascii: bool) -> None:
         super().__init__()

@@ -12,6 +12,7 @@ from foretop.dialogs import plan_text
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
+from foretop.panes.next_volumes_section import KINDS_OF_VOLUMES, volume_paragraphs
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt, hint
 from foretop_core.actions.action_record import ActionRecord
@@ -38,6 +39,7 @@ from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import differences
+from foretop_core.rules.facts.volume_facts import described, next_volumes
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import unsigned
@@ -239,6 +241,7 @@ class CreateScheduleDialog(ActionDialog):
     verb = "Create the schedule"
     another_choice_helps = True
     headline = "Create a schedule"
+    kinds_on_demand = KINDS_OF_VOLUMES
 
     def fields(self) -> Iterable[Widget]:
         yield DialogField("Name", Prompt(placeholder=hint(example="orders-nightly"), id="name"))
@@ -267,10 +270,12 @@ class CreateScheduleDialog(ActionDialog):
         return TrackedPlan(self.planner()(self.service.snapshot(context), (), self.service.now(context)))
 
     def more(self) -> list[Paragraph]:
-        """The meaning of what is typed, before the rest of it is right."""
+        """The meaning of what is typed, before the rest of it is right; then what becomes of the volumes."""
         text = self._typed("cron")
         if self.planned is not None:
-            return []
+            new = self._described()
+            made = described(new.namespace, new.name, new.template)
+            return volume_paragraphs(next_volumes(self.service.snapshot(self.keys[0].context), made))
         if not text:
             return [paragraph("A five-field expression, @daily or @every 6h.", Tone.DIM)]
         key = self.keys[0]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
+from msgspec.structs import replace
 from textual import work
 from textual.app import SuspendNotSupported
 from textual.binding import Binding, BindingType
@@ -15,8 +16,10 @@ from textual.widget import Widget
 from foretop.dialogs.action_dialog import ActionDialog, DialogState
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
+from foretop.panes.next_volumes_section import KINDS_OF_VOLUMES, volume_paragraphs
 from foretop.terminal.editor import create_draft, run_editor
 from foretop.terminal.job_control import plain_terminal
+from foretop.widgets.paragraphs import Paragraph
 from foretop.widgets.prompt import Prompt, hint
 from foretop_core.actions.action_record import ActionRecord
 from foretop_core.actions.journal import default_path
@@ -32,9 +35,10 @@ from foretop_core.actions.planners.schedule_edits import (
 from foretop_core.actions.plans import Planner
 from foretop_core.actions.spec_editing import spec_as_text, spec_from_text
 from foretop_core.dashboard.action_service import ActionService
-from foretop_core.errors import BadInput, ForetopError
-from foretop_core.models import Schedule
+from foretop_core.errors import BadInput, ForetopError, Unreadable
+from foretop_core.models import Schedule, from_builtins
 from foretop_core.models.wire import as_json
+from foretop_core.rules.facts.volume_facts import next_volumes
 
 _SKIP = {"": "server default", "true": "yes", "false": "no"}
 _DEFAULT_STORAGE = "the default"
@@ -53,6 +57,7 @@ class EditScheduleDialog(ActionDialog):
     verb = "Change"
     headline = "Edit {}"
     titles = ("Change {}", "Change {}")
+    kinds_on_demand = KINDS_OF_VOLUMES
 
     def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, record, targets, ascii)
@@ -86,6 +91,18 @@ class EditScheduleDialog(ActionDialog):
             raise self._broken
         edit = ScheduleEdit(merge_patch(self._opened, self._wanted()), self._opened, self._uid)
         return lambda snapshot, items, now: plan_edit_schedule(snapshot, items, edit, now)
+
+    def more(self) -> list[Paragraph]:
+        """Tells what becomes of the volumes with the template as it stands here."""
+        item = self.service.item(self.keys[0])
+        if self.planned is None or not isinstance(item, Schedule):
+            return []
+        try:
+            wanted = from_builtins(Schedule, {"spec": self._wanted()}).spec
+        except Unreadable:
+            return []
+        edited = replace(item, spec=wanted)
+        return volume_paragraphs(next_volumes(self.service.snapshot(self.keys[0].context), edited))
 
     def _wanted(self) -> dict[str, Any]:
         filled = texts_of(self._edited)

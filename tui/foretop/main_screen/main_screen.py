@@ -221,7 +221,7 @@ class MainScreen(Screen[None]):
         """Draws what is on the screen as it is at this moment."""
         if self.state is not None:
             self.state.begin_frame()
-            self.state.source.watch_on_demand(self.page.kinds_on_demand() if self.page is not None else frozenset())
+            self.state.source.watch_on_demand(self._kinds_on_demand())
             self.state.judge()
             if self.page is not None and self.page.state is not None:
                 self._draw_page(self.page)
@@ -231,6 +231,16 @@ class MainScreen(Screen[None]):
         else:
             self._version = version
             self.show_frame()
+
+    def _kinds_on_demand(self) -> frozenset[str]:
+        """The kinds that are needed by the page and by the window before it."""
+        of_page = self.page.kinds_on_demand() if self.page is not None else frozenset[str]()
+        if self.app.screen is self:
+            return of_page
+        # Only a window that is open has loaded it.
+        from foretop.dialogs.base_modal import BaseModal
+
+        return of_page.union(*(one.kinds_on_demand for one in self.app.screen_stack if isinstance(one, BaseModal)))
 
     def _draw_page(self, page: Page) -> None:
         """A page that cannot be drawn leaves the frame and the other pages alone."""

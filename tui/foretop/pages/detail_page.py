@@ -23,6 +23,7 @@ from foretop.panes.detail_sections import (
     sections_of,
     state_of,
 )
+from foretop.panes.next_volumes_section import KINDS_OF_VOLUMES
 from foretop.panes.page_records import TABLE_PAGES
 from foretop.panes.results_section import FetchedResults, fetching, has_files, keep, status_of, why_no_list
 from foretop.panes.stale_notice import stale_paras
@@ -42,14 +43,10 @@ from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models.kinds import (
     BACKUP,
-    CLAIM,
-    DATA_UPLOAD,
     HAVE_RESULTS,
     NAMESPACE,
     ON_DEMAND,
-    POD_VOLUME_BACKUP,
     SCHEDULE,
-    VOLUME,
 )
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
@@ -61,8 +58,6 @@ from foretop_core.tables.text.terminal_text import cut
 if TYPE_CHECKING:
     from foretop_core.rules.facts.contents_facts import FetchedFiles
 
-_OF_VOLUMES = frozenset(kind.name for kind in (CLAIM, VOLUME, POD_VOLUME_BACKUP, DATA_UPLOAD))
-"""For what the next run of a schedule takes of volumes."""
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
 _WITH_VOLUMES = ("volumes", "describe", "results")
 _LEAST_OF_RUNS = 5
@@ -162,7 +157,7 @@ class DetailPage(Page, can_focus=True):
         if self.key is None:
             return frozenset()
         home = TABLE_PAGES.get(PAGE_OF.get(self.key.kind, ""))
-        own = _OF_VOLUMES if self.key.kind == SCHEDULE.name else frozenset({self.key.kind}) & _ON_DEMAND
+        own = KINDS_OF_VOLUMES if self.key.kind == SCHEDULE.name else frozenset({self.key.kind}) & _ON_DEMAND
         return own | (home.kinds_on_demand if home is not None else frozenset())
 
     def subject(self) -> ObjectRef | None:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from itertools import takewhile
 
 from foretop.bindings import RESUME, key_name
+from foretop.panes.next_volumes_section import volume_paragraphs
 from foretop.panes.run_chart_pane import run_chart_lines, signs_in_words
 from foretop.widgets.paragraphs import Paragraph, Span, beside, paragraph, span
 from foretop.widgets.styles import style_of
@@ -19,6 +20,7 @@ from foretop_core.rules.facts.pause_facts import pause_windows
 from foretop_core.rules.facts.run_facts import usual_length
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts
 from foretop_core.rules.facts.schedule_runs import SHOWN_RUNS
+from foretop_core.rules.facts.volume_facts import next_volumes
 from foretop_core.rules.phases import ENDED, OUTCOMES
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.render_context import RenderContext
@@ -29,7 +31,6 @@ from foretop_core.tables.resources.schedules import ScheduleRow, last_runs
 from foretop_core.tables.text.terminal_text import pad
 
 _CHART_ROWS, _LAST_RUNS = 5, 14
-_MOST_VOLUMES = 3
 _RUN_COLUMNS = tuple(
     column for column in RUNS_OF_SCHEDULE if column.name not in ("volumes", "size", "expires", "backup")
 )
@@ -74,26 +75,7 @@ def schedule_page(
 
 
 def _next_volumes(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
-    """The volumes that the next run takes, and those that it leaves out; nothing where claims were not read."""
-    snapshot = render.snapshot
-    if not snapshot.claims:
-        return ()
-    if refused := snapshot.next_run(facts.schedule).refused:
-        return (paragraph(f"Velero refuses the next run: {refused}", Tone.BAD, label="Volumes"),)
-    by_namespace = snapshot.next_volumes_of(facts.schedule)
-    taken = sum(len(found.taken) for found in by_namespace.values())
-    left_out = [(name, one) for name, found in by_namespace.items() for one in found.left_out]
-    still_open = [(name, one) for name, found in by_namespace.items() for one in found.open]
-    counted = [f"takes {humanize.count(taken, 'volume')}"]
-    counted += [f"leaves out {len(left_out)}"] if left_out else []
-    counted += [f"{len(still_open)} not known"] if still_open else []
-    tone = Tone.WARN if any(not one.is_chosen for _, one in left_out) else Tone.PLAIN
-    lines = [paragraph(f"the next run {', '.join(counted)}", tone, label="Volumes")]
-    told = [f"{name}/{one.name} left out: {one.why}" for name, one in left_out[:_MOST_VOLUMES]]
-    if len(left_out) > _MOST_VOLUMES:
-        told.append(f"and {len(left_out) - _MOST_VOLUMES} more left out")
-    told += [f"{name}/{one.name} not known: {one.why}" for name, one in still_open[:1]]
-    return (*lines, *(paragraph(f"{one}.", label=" ", yields=True) for one in told))
+    return tuple(volume_paragraphs(next_volumes(render.snapshot, facts.schedule)))
 
 
 def _last_in_table(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:

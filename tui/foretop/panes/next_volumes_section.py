@@ -1,0 +1,20 @@
+"""The volumes that the next run of a schedule takes and leaves out, on its page and in the dialogs that write one."""
+
+from __future__ import annotations
+
+from foretop.widgets.paragraphs import Paragraph, paragraph
+from foretop_core.models.kinds import CLAIM, DATA_UPLOAD, POD_VOLUME_BACKUP, VOLUME
+from foretop_core.rules.facts.volume_facts import NextVolumes
+from foretop_core.tables.engine.status_glyphs import Tone
+
+KINDS_OF_VOLUMES = frozenset(kind.name for kind in (CLAIM, VOLUME, POD_VOLUME_BACKUP, DATA_UPLOAD))
+"""The kinds that are watched for it."""
+
+
+def volume_paragraphs(found: NextVolumes | None) -> list[Paragraph]:
+    """A sentence, and a line each for the first that are left out; nothing where nothing is known."""
+    if found is None:
+        return []
+    tone = Tone.BAD if found.refused else Tone.PLAIN if found.is_chosen else Tone.WARN
+    told = (paragraph(f"{one}.", label=" ", yields=True) for one in found.lines)
+    return [paragraph(found.sentence, tone, label="Volumes"), *told]
