@@ -21,6 +21,7 @@ from foretop_core.actions.planners.downloads import Run, RunFile
 from foretop_core.actions.run_files import FileUnavailable, permitted_file_owner, run_file, tenant_file
 from foretop_core.actions.signed_url_download import DownloadFailed, Progress, TlsTrust
 from foretop_core.errors import BadInput, ForetopError
+from foretop_core.foreign_text import HIDDEN
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError, Unreachable, too_long
 from foretop_core.models import NonAdmin
@@ -65,6 +66,10 @@ _AT_A_TIME = 1000
 """Lines that are decoded together: one by one takes five times as long."""
 
 
+_PRIVATE_KEY = re.compile(
+    rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----.{0,16384}?-----END [A-Z ]{0,20}PRIVATE KEY-----", re.DOTALL
+)
+"""Line by line nothing tells what it is; one without an end does not hide the rest of a log."""
 _SUBJECT = re.compile(rb" (?:backup|restore)=[^\s\"]+")
 """The object that a line is about, as logrus writes it."""
 
@@ -76,6 +81,7 @@ class LogText(Sequence[str]):
     """
 
     def __init__(self, text: bytes | bytearray, left_out: str = "") -> None:
+        text = _PRIVATE_KEY.sub(HIDDEN.encode(), text) if b"PRIVATE KEY-----" in text else text
         self._text = text
         self._left_out = left_out
         self._ends = array("I", (newline.start() for newline in re.finditer(rb"\n", text)))

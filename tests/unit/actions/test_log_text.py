@@ -62,6 +62,18 @@ def test_a_log_that_names_no_object_stays_as_it_is(text: bytes) -> None:
     assert log.without_subject() is log
 
 
+def test_a_private_key_in_a_log_is_in_none_of_its_lines() -> None:
+    key = b"-----BEGIN RSA PRIVATE KEY-----\ncanary\ncanary\n-----END RSA PRIVATE KEY-----"
+    assert list(LogText(b"before\n" + key + b" bad\n" + key + b"\nafter")) == [
+        "before",
+        "[hidden] bad",
+        "[hidden]",
+        "after",
+    ]
+    cut = LogText(b"-----BEGIN PRIVATE KEY-----\nlevel=error\nafter")
+    assert list(cut)[1:] == ["level=error", "after"], "what has no end hides nothing"
+
+
 def test_a_search_finds_lines_by_number_whatever_their_case() -> None:
     log = RunLog(LogText("first\nSecond Ärger\nthird".encode()))
     assert list(log.search("ÄRGER")) == [(2, "Second Ärger")]

@@ -257,12 +257,21 @@ def test_an_entry_that_cannot_be_read_costs_itself_and_is_told(text: str) -> Non
     [
         {"at": NOW + HOUR, "until": NOW + 2 * HOUR},
         {"at": NOW.replace(year=9990), "until": NOW.replace(year=9990)},
+        {"at": NOW.replace(year=9999, month=12, day=31), "until": None},
         {"at": NOW.replace(year=2)},
         {"until": NOW.replace(year=9998)},
         {"until": NOW + LONGEST + HOUR},
         {"finding": late("other").id},
     ],
-    ids=["an hour ahead", "the year 9990", "the year 2", "until 9998", "for more than a month", "another key"],
+    ids=[
+        "an hour ahead",
+        "the year 9990",
+        "the last day",
+        "the year 2",
+        "until 9998",
+        "for more than a month",
+        "another key",
+    ],
 )
 def test_an_entry_that_foretop_would_not_have_made_acknowledges_nothing_and_is_told(changed: dict[str, Any]) -> None:
     entry = replace(request().of(late(), NOW), **changed)
@@ -270,6 +279,7 @@ def test_an_entry_that_foretop_would_not_have_made_acknowledges_nothing_and_is_t
     assert not is_acknowledged(late(), snapshot)
     assert not is_acknowledged(late("other"), snapshot)
     assert len(list(unreadable_acknowledgements(snapshot, NOW, Thresholds()))) == 1
+    assert plan_acknowledge(snapshot, (), [late("other")], request(), NOW).steps
 
 
 def test_an_entry_that_a_colleague_made_a_moment_ahead_of_this_clock_counts() -> None:

@@ -24,6 +24,7 @@ from foretop.widgets.styles import BOLD, DIM, style_of
 from foretop_core.dashboard.related_objects import related
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import cells_of
+from foretop_core.foreign_text import redacted_values
 from foretop_core.models import (
     Backup,
     Condition,
@@ -373,7 +374,10 @@ def _folded(name: str, value: Any, indent: str) -> list[str]:
 
 
 def _dumped(value: Any) -> list[str]:
-    return yaml.safe_dump(_bounded(value), sort_keys=False, allow_unicode=True, width=1000).splitlines()
+    # Before it is in lines: what a line tells of a secret is not all of it.
+    return yaml.safe_dump(
+        redacted_values(_bounded(value)), sort_keys=False, allow_unicode=True, width=1000
+    ).splitlines()
 
 
 def _bounded(value: Any) -> Any:

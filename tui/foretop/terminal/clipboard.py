@@ -12,6 +12,7 @@ from textual.app import App
 
 from foretop.terminal.textual_internals import write_to_terminal
 from foretop_core.background import in_thread
+from foretop_core.foreign_text import redacted
 from foretop_core.process_group import find_program
 from foretop_core.tables.text.terminal_text import clean
 
@@ -21,7 +22,7 @@ def copy(app: App[Any], text: str) -> None:
 
     What is pasted into a shell must not hold control characters, so none is copied.
     """
-    text = "\n".join(clean(line) for line in text.split("\n"))
+    text = "\n".join(clean(line) for line in redacted(text).split("\n"))
     app.copy_to_clipboard(text)
     tried = "OSC 52"
     if os.environ.get("STY"):
