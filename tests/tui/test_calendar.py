@@ -853,6 +853,7 @@ async def test_what_if_refuses_where_the_calendar_can_foresee_nothing() -> None:
         await shown.press("ctrl+u", *"30 3 * * *")
         await until_beats(shown, lambda: "Edit schedule" in shown.text)
         assert "Nothing can be foreseen: the storage of Velero hangs" in shown.text
+        await until_beats(shown, lambda: re.findall(r"Then +(\w+)", shown.text) == ["now", "at", "at"])
 
 
 async def test_the_line_of_a_lane_says_that_its_run_does_not_come_while_velero_is_silent() -> None:

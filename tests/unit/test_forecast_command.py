@@ -153,10 +153,14 @@ def test_a_change_of_a_silent_server_is_answered_with_what_becomes_of_its_backlo
     told = [line.strip() for line in capsys.readouterr().out.splitlines() if "If back" in line]
     assert [line.split()[2].rstrip(":") for line in told] == ["now", "at", "at"]
     assert run(["whatif", "-f", night, *SILENT, "--pause", "etcd"]) == 3
-    assert capsys.readouterr().out.splitlines() == told
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[::2] == told
+    assert all(line.startswith(("  With the change, ", "  The same with the change.")) for line in lines[1::2])
+    assert any(line.startswith("  With the change, now: ") for line in lines), "etcd is not to be made up for"
     assert run(["whatif", "-f", night, *SILENT, "--pause", "etcd", "-o", "json"]) == 3
     found = json.loads(capsys.readouterr().out)
     assert [f"If back {back}." for back in found["ifBack"]] == told
+    assert f"  With the change, {found['ifBackAfter'][0]}." == lines[1]
 
 
 def test_a_wrong_change_of_a_silent_server_is_bad_input(night: str, capsys: pytest.CaptureFixture[str]) -> None:

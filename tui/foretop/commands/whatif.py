@@ -34,6 +34,7 @@ from foretop_core.rules.night.what_if import (
     Slots,
     Stopped,
     Unpause,
+    if_back_with,
     read_number,
     read_pair,
     what_if,
@@ -103,11 +104,14 @@ def command(
             comparison = what_if(snapshot, namespace, now, changes, timedelta(hours=hours))
         except Unforeseen:
             backs = [render(back, now) for back in if_back(snapshot, namespace, now, UTC)]
+            after = [render(back, now) for back in if_back_with(snapshot, namespace, now, changes)]
             if form == "text":
-                for back in backs:
+                for back, changed in zip(backs, after, strict=True):
                     say(f"If back {back}.")
+                    say("  The same with the change." if changed == back else f"  With the change, {changed}.")
             else:
-                emit({"before": None, "after": None, "differences": [], "ifBack": backs}, form)
+                found = {"before": None, "after": None, "differences": [], "ifBack": backs, "ifBackAfter": after}
+                emit(found, form)
             raise
         if form == "text":
             _say(comparison)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import assert_never
 
 import msgspec
@@ -33,6 +33,7 @@ from foretop_core.rules.night.what_if import (
     Slots,
     Stopped,
     Unpause,
+    if_back_with,
     read_changes,
     read_number,
     read_pair,
@@ -41,6 +42,7 @@ from foretop_core.rules.night.what_if import (
 )
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import Text, render
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import pad
 from foretop_core.tables.timeline.night_words import nights_compared
@@ -85,6 +87,7 @@ class WhatIfScreen(DialogFrame):
         self._found: NightComparison | None = None
         self._problem = ""
         self._backs: tuple[Text, ...] = ()
+        self._backs_after: tuple[Text, ...] = ()
         """What becomes of the backlog of a server of which nothing can be foreseen."""
         self._is_playing = False
         self._timer: Timer | None = None
@@ -141,7 +144,7 @@ class WhatIfScreen(DialogFrame):
     async def _play(self) -> None:
         snapshot, now = self._state.store.snapshot(self.key.context), self._state.now(self.key.context)
         zone = self._state.zone
-        self._found, self._problem, self._backs = None, "", ()
+        self._found, self._problem, self._backs, self._backs_after = None, "", (), ()
         try:
             refuse_silence(snapshot, self.key.namespace, now)
             if changes := self.changes():
@@ -153,11 +156,21 @@ class WhatIfScreen(DialogFrame):
         except Unforeseen as problem:
             self._problem = str(problem)
             self._backs = await in_thread(lambda: if_back(snapshot, self.key.namespace, now, zone))
+            self._backs_after = await self._changed_backs(snapshot, now, zone)
         except ForetopError as problem:
             self._problem = str(problem)
         finally:
             self._is_playing = False
         self.draw()
+
+    async def _changed_backs(self, snapshot: ClusterSnapshot, now: datetime, zone: tzinfo) -> tuple[Text, ...]:
+        """What becomes of the backlog with the changes; a change that cannot be is told instead."""
+        try:
+            if not (changes := self.changes()):
+                return ()
+            return await in_thread(lambda: if_back_with(snapshot, self.key.namespace, now, changes, zone))
+        except ForetopError as problem:
+            return (str(problem),)
 
     def draw(self) -> None:
         name = self.key.name or "the server"
@@ -175,7 +188,10 @@ class WhatIfScreen(DialogFrame):
         if self._problem:
             now, zone = self._state.now(self.key.context), self._state.zone
             backs = (paragraph(f"{render(back, now, zone)}.", label="If back") for back in self._backs)
-            return [paragraph(self._problem, Tone.BAD), *backs]
+            changed = (
+                paragraph(f"{render(back, now, zone)}.", Tone.BRIGHT, label="Then") for back in self._backs_after
+            )
+            return [paragraph(self._problem, Tone.BAD), *backs, *changed]
         if self._is_playing:
             return [paragraph("Both nights are played …", Tone.DIM)]
         if self._found is None:

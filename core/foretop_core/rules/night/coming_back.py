@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 
 import msgspec
 from msgspec.structs import replace
@@ -34,6 +35,10 @@ _STARTS = 1.0
 _CATCHES_UP = timedelta(hours=6)
 """So long after its return it is followed."""
 _MOST_NAMED = 4
+
+
+def _as_it_is(model: ServerModel) -> ServerModel:
+    return model
 
 
 class ComingBack(msgspec.Struct, frozen=True):
@@ -109,15 +114,22 @@ def _resumed(schedule: Schedule, at: datetime) -> Schedule:
     )
 
 
-def coming_back(snapshot: ClusterSnapshot, namespace: str, now: datetime, zone: tzinfo) -> tuple[ComingBack, ...]:
-    """If it is back now, in half an hour, or at six."""
+def coming_back(
+    snapshot: ClusterSnapshot,
+    namespace: str,
+    now: datetime,
+    zone: tzinfo,
+    change: Callable[[ServerModel], ServerModel] = _as_it_is,
+) -> tuple[ComingBack, ...]:
+    """If it is back now, in half an hour, or at six; `change` is what no object of the snapshot says."""
     six = Window(_SIX, _HALF_HOUR, zone).after(now)[0]
     moments = dict.fromkeys((now, now + _HALF_HOUR, max(six, now)))
-    return tuple(_if_back(snapshot, namespace, now, moment) for moment in sorted(moments))
+    models = ((moment, change(server_model(snapshot, namespace, now, moment + _CATCHES_UP))) for moment in moments)
+    return tuple(_if_back(snapshot, model, moment) for moment, model in sorted(models, key=itemgetter(0)))
 
 
-def _if_back(snapshot: ClusterSnapshot, namespace: str, now: datetime, at: datetime) -> ComingBack:
-    model = server_model(snapshot, namespace, now, at + _CATCHES_UP)
+def _if_back(snapshot: ClusterSnapshot, model: ServerModel, at: datetime) -> ComingBack:
+    now, namespace = model.now, model.namespace
     drawing, back = Drawing(model), (at - now).total_seconds()
     hangs = snapshot.heartbeat(namespace).still_works(now)
     after = _hanging if hangs else _stopped

@@ -16,6 +16,7 @@ from foretop_core.models import BackupSpec, Schedule
 from foretop_core.models.velero import ScheduleMetadata, ScheduleSpec
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects.readings import expression
+from foretop_core.rules.night.coming_back import coming_back
 from foretop_core.rules.night.lengths import Lengths, Source
 from foretop_core.rules.night.night import DAY, FEWEST_DRAWS, Fate, Foresight, why_unforeseen
 from foretop_core.rules.night.outlook import Outlook, ScheduleOutlook, done_of_all, outlook, wait_of
@@ -139,6 +140,17 @@ def what_if(
         raise BadInput("That changes nothing", "the coming runs are the same with it", "")
     before, after = _outlook(now_model, draws, zone), _outlook(then, draws, zone)
     return NightComparison(before, after, tuple(_differences(before, after)))
+
+
+def if_back_with(
+    snapshot: ClusterSnapshot, namespace: str, now: datetime, changes: Sequence[Change], zone: tzinfo = UTC
+) -> tuple[Text, ...]:
+    """The backlog of a silent server as it would be after changes, a sentence for each moment of its return."""
+    if any(isinstance(change, Stopped) for change in changes):
+        raise BadInput("A stop of Velero cannot be tried", "it does nothing as it is", "")
+    changed = _changed(snapshot, namespace, now, changes)
+    backs = coming_back(changed, namespace, now, zone, lambda model: _model_changes(model, changes))
+    return tuple(back.words for back in backs)
 
 
 def refuse_silence(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> None:
