@@ -75,6 +75,11 @@ class DataMovement(Resource, frozen=True):
         return self.spec.volume or self.spec.source_pvc
 
     @property
+    def size(self) -> int:
+        """The bytes of its volume; an empty one has none, and reports none."""
+        return self.status.progress.total_bytes or self.status.progress.bytes_done
+
+    @property
     def backup_name(self) -> str:
         return self.label(BACKUP_LABEL)
 

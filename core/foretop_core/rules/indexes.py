@@ -10,11 +10,13 @@ from typing import Any, Generic, TypeVar
 from foretop_core.models import (
     Backup,
     DataMovement,
+    DataUpload,
     Event,
     NonAdmin,
     NonAdminBackup,
     NonAdminRestore,
     PersistentVolumeClaim,
+    PodVolumeBackup,
     Restore,
 )
 from foretop_core.models.nonadmin import (
@@ -217,7 +219,40 @@ class CountIndex(Generic[M]):
             del self._counts[place]
 
 
-AnyIndex = Index[Any] | SubsetIndex[Any] | PeriodIndex[Any] | CountIndex[Any]
+class SumIndex(Generic[M]):
+    """The bytes of objects of one model by bucket, and how many there are; the objects themselves are not kept."""
+
+    def __init__(self, model: type[M], amount_of: Callable[[M], tuple[Bucket, int] | None]) -> None:
+        self.model = model
+        self._amount_of = amount_of
+        self._sums: dict[Bucket, tuple[int, int]] = {}
+
+    def get(self, context: str, *bucket: Hashable) -> tuple[int, int]:
+        """The bytes, and of how many objects."""
+        return self._sums.get((context, *bucket), (0, 0))
+
+    def move(self, key: ObjectRef, before: M | None, after: M | None) -> None:
+        old = None if before is None else self._amount_of(before)
+        new = None if after is None else self._amount_of(after)
+        if old != new:
+            self._add(key, old, -1)
+            self._add(key, new, 1)
+
+    def discard(self, key: ObjectRef, item: M) -> None:
+        self._add(key, self._amount_of(item), -1)
+
+    def _add(self, key: ObjectRef, amount: tuple[Bucket, int] | None, sign: int) -> None:
+        if amount is None:
+            return
+        bucket = (key.context, *amount[0])
+        size, number = self._sums.get(bucket, (0, 0))
+        if number + sign:
+            self._sums[bucket] = size + sign * amount[1], number + sign
+        else:
+            del self._sums[bucket]
+
+
+AnyIndex = Index[Any] | SubsetIndex[Any] | PeriodIndex[Any] | CountIndex[Any] | SumIndex[Any]
 
 
 class Indexes:
@@ -241,6 +276,7 @@ class Indexes:
         self.backups_by_last_move = PeriodIndex(Backup, hour_moved)
         self.backups_by_expiration = PeriodIndex(Backup, day_expiring)
         self.backups_by_namespace = CountIndex(Backup)
+        self.moved_to = SumIndex(DataMovement, moved_to)
         self.open_backups = SubsetIndex(Backup, is_open)
         self.open_restores = SubsetIndex(Restore, is_open)
         self.faulty_backups = SubsetIndex(Backup, is_faulty)
@@ -275,8 +311,9 @@ class Indexes:
             self.unsettled_nonadmin,
             self.faulty_nonadmin,
             self.queued_nonadmin,
-            # The last one, so that it has not counted yet what another could not take in.
+            # The last ones, so that they have not counted yet what another could not take in.
             self.backups_by_namespace,
+            self.moved_to,
         )
 
     def fill(self, objects: Iterable[tuple[ObjectRef, Resource]]) -> None:
@@ -299,8 +336,8 @@ class Indexes:
         """Take out an object that could not be moved: some indexes have it as it was, others as it is."""
         for item in (before, after):
             for index in () if item is None else self._of_model(type(item)):
-                # It counts last, so that it still has what was before.
-                if item is before or not isinstance(index, CountIndex):
+                # What counts does so last, so that it still has what was before.
+                if item is before or not isinstance(index, CountIndex | SumIndex):
                     # What cannot tell where the object is has not taken it in.
                     with suppress(Exception):
                         index.discard(key, item)
@@ -349,6 +386,14 @@ def day_expiring(backup: Backup) -> int | None:
 
 def day_of(moment: datetime) -> int:
     return int(moment.timestamp() // DAY)
+
+
+def moved_to(movement: DataMovement) -> tuple[Bucket, int] | None:
+    """The server and the location that the data of a volume was moved to, and its bytes."""
+    place = movement.spec.backup_storage_location
+    if not place or movement.phase != "Completed" or not isinstance(movement, PodVolumeBackup | DataUpload):
+        return None
+    return (movement.namespace, place), movement.size
 
 
 def is_unsettled(item: NonAdmin) -> bool:

@@ -97,6 +97,10 @@ class Lookups:
         index = indexes.movements_by_backup if isinstance(run, Backup) else indexes.movements_by_restore
         return in_order(index.get(self._context, run.namespace, label_value(run.name)))
 
+    def moved_to(self, namespace: str, location: str) -> tuple[int, int]:
+        """The bytes that the volumes of backups have in a location of a server, and of how many volumes."""
+        return self._indexes.moved_to.get(self._context, namespace, location)
+
     def claims_in(self, namespace: str) -> tuple[PersistentVolumeClaim, ...]:
         return in_order(self._indexes.claims_by_namespace.get(self._context, namespace))
 

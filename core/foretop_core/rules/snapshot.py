@@ -485,6 +485,18 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         known = self.volume_info(backup)
         return volumes_of_backup(known.info if known is not None else None, self._all_moved(backup))
 
+    def copy_before(self, backup: Backup) -> Backup | None:
+        """The copy that its schedule made before it; None where there is none."""
+        started = backup.started
+        if not backup.schedule_name or started is None:
+            return None
+        made = (
+            (run.started, run)
+            for run in self.lookups.backups_of_schedule(backup.namespace, backup.schedule_name)
+            if run.phase in USABLE and run.started is not None and run.started < started
+        )
+        return max(made, key=lambda one: (one[0], one[1].name), default=(None, None))[1]
+
     def _all_moved(self, backup: Backup) -> Iterable[DataMovement]:
         return self._moved(backup).values() if self.volumes_seen.has_movements_of(backup.namespace) else ()
 

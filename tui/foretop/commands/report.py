@@ -24,10 +24,12 @@ from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.errors import Unreadable
 from foretop_core.foreign_text import redacted_values
 from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.models.kinds import DATA_UPLOAD, POD_VOLUME_BACKUP
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunState, queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerPod, ServerState, server_facts
+from foretop_core.rules.facts.size_facts import DAY, grown_most, night_sizes
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.own_failures import Failure, problem_text
 from foretop_core.rules.phases import WAITING
@@ -88,7 +90,13 @@ def report_on_clusters(session_options: SessionOptions) -> int:
 async def _of_clusters(session_options: SessionOptions, at: datetime | None, form: str, apart: bool) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
-        snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
+        judged_by = {name: session.snapshot(name).unseen for name in good}
+        # Without the right to see movements only the sizes of volumes are not known: nothing else is judged by them.
+        session.watch_on_demand(frozenset({POD_VOLUME_BACKUP.name, DATA_UPLOAD.name}))
+        await wait_synced(session)
+        snapshots = [
+            (replace(session.snapshot(name), unseen=judged_by[name]), at or session.clock(name).now()) for name in good
+        ]
         lost = tuple(Unreadable(problem.what, problem.why, problem.hint) for problem in bad)
         limits = session.thresholds
         return report_snapshots(snapshots, (*unreadable(session), *lost), form, limits, apart=apart)
@@ -107,7 +115,7 @@ def report_snapshots(
     reads = BackgroundReads(os.environ, waits=True)
     parts = [_on_cluster(snapshot, moment, limits, reads, apart=apart) for snapshot, moment in snapshots]
     triages = [judged for _, judged in parts]
-    names = ("servers", "schedules", "queue", "findings", *(("acknowledged",) if apart else ()))
+    names = ("servers", "schedules", "queue", "volumes", "findings", *(("acknowledged",) if apart else ()))
     answer = {
         "at": rfc3339(now),
         **{name: [item for part, _ in parts for item in part[name]] for name in names},
@@ -144,6 +152,11 @@ def _on_cluster(
             failures.append(Failure(snapshot.context, "its row", snapshot.ref(schedule), problem_text(problem)))
     servers: list[Item] = []
     queue: list[Item] = []
+    volumes: list[Item] = []
+    try:
+        volumes = [volume_item(snapshot, at)] if snapshot.backups else []
+    except Exception as problem:
+        failures.append(Failure(snapshot.context, "the volumes of a day", None, problem_text(problem)))
     try:
         servers = server_items(snapshot, at)
         queue = queue_items(snapshot, at, limits or Thresholds())
@@ -158,6 +171,7 @@ def _on_cluster(
             "servers": servers,
             "schedules": schedules,
             "queue": queue,
+            "volumes": volumes,
             "findings": [finding_item(finding, at) for finding in findings],
             "acknowledged": [finding_item(finding, at) for finding in aggregated(acknowledged)],
         },
@@ -183,6 +197,11 @@ def print_report(answer: dict[str, Any], now: datetime) -> None:
         say()
         say(f"Acknowledged ({len(acknowledged)})")
         _finding_lines(acknowledged, now, several=several)
+    if answer["volumes"]:
+        say()
+        say("Volumes of the last 24 hours")
+        for item in answer["volumes"]:
+            _volume_lines(item, several=several)
     if answer["schedules"]:
         say()
         say(f"Schedules ({len(answer['schedules'])})")
@@ -248,6 +267,15 @@ def _finding_lines(findings: list[dict[str, Any]], now: datetime, *, several: bo
             until = f"until {_when(note['until'], now)}" if note["until"] else "until it changes"
             say(f"    Known: acknowledged by {note['by']} {until}: {note['reason']}")
         say(f"    Do: {item['remedy']}")
+
+
+def _volume_lines(item: dict[str, Any], *, several: bool) -> None:
+    where = f"{item['context']}: " if several else ""
+    say(f"    {where}{item['covers']}")
+    for one in item["grewMost"]:
+        place = f"{one['namespace']}/{one['claim']}"
+        size, before = humanize.size(one["bytes"]), humanize.size(one["bytesBefore"])
+        say(f"    grew: {place} from {before} to {size} in {one['backup']}")
 
 
 def _schedule_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
@@ -398,6 +426,32 @@ def _pod_item(pod: ServerPod | None) -> Item | None:
     if pod is None:
         return None
     return {"name": pod.name, "ready": pod.is_ready, "restarts": pod.restarts, "started": rfc3339(pod.started)}
+
+
+def volume_item(snapshot: ClusterSnapshot, now: datetime) -> Item:
+    """The volumes in the copies of the last day, what the sum covers, and what grew most since the copies before."""
+    sizes = night_sizes(snapshot, now)
+    return {
+        "context": snapshot.context,
+        "since": rfc3339(now - DAY),
+        "copies": sizes.copies,
+        "copiesWithVolumes": sizes.with_volumes,
+        "copiesCovered": sizes.known,
+        "volumes": sizes.volumes,
+        "bytes": sizes.size if sizes.known else None,
+        "bytesUnknown": sizes.unknown or None,
+        "covers": sizes.text,
+        "grewMost": [
+            {
+                "backup": copy.name,
+                "namespace": one.namespace,
+                "claim": one.claim,
+                "bytesBefore": one.before,
+                "bytes": one.size,
+            }
+            for copy, one in grown_most(snapshot)
+        ],
+    }
 
 
 def queue_items(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> list[Item]:

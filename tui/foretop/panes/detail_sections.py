@@ -12,7 +12,7 @@ from msgspec import to_builtins
 
 from foretop.panes.nonadmin_pane import nonadmin_overview, path, tenant_facts
 from foretop.panes.page_records import TABLE_PAGES, remedy_lines
-from foretop.panes.protection_pane import protection_pane
+from foretop.panes.protection_pane import protection_pane, volume_list
 from foretop.panes.results_section import known_results, status_of
 from foretop.panes.run_chart_pane import run_chart_lines
 from foretop.panes.runs_pane import backup_pane, restore_pane
@@ -94,8 +94,9 @@ def describe_object(
     resource = state.store.get(key)
     if key.kind == NAMESPACE.name and (row := state.protection(key)) is not None and section in _OF_PROTECTION:
         to_do = remedy_lines(state, key) if section == "overview" else ()
-        fault, *facts = protection_pane(row, state.render_context(key.context))
-        return fault, *to_do, *facts
+        render = state.render_context(key.context)
+        fault, *facts = protection_pane(row, render)
+        return fault, *to_do, *facts, *volume_list(render.namespace(row.protection))
     if resource is None:
         return [paragraph("It no longer exists or is no longer visible.", Tone.WARN)]
     if isinstance(resource, UnreadableObject):

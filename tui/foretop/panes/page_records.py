@@ -349,7 +349,7 @@ _RECORDS = (
     ScreenPage(
         id="storage",
         tells_remedy=True,
-        groups=(("Do",), ("Says", "Why"), ("Where", "Access", "Status"), ("Holds", "Used by")),
+        groups=(("Do",), ("Says", "Why"), ("Where", "Access", "Status"), ("Holds", "Volumes", "Used by")),
         pane_grows=True,
         tells=_pane("storage_pane:place_pane"),
         empty="No storage locations. Velero needs one to write to: velero backup-location create, or OADP's DPA.",

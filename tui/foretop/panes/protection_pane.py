@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from foretop_core.rules.facts.namespace_facts import (
     NamespaceFacts,
     NamespaceProtection,
     ProtectionState,
+    TakenVolume,
 )
 from foretop_core.rules.facts.pause_facts import pause_note
 from foretop_core.rules.sentences import sentence
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
 _MOST_SCHEDULES = 4
 _MOST_VOLUMES = 3
+_MOST_LISTED = 200
 
 
 def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -41,6 +44,7 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
     paragraphs += _coming_lines(facts, render)
     paragraphs += _copy_lines(facts, render)
     paragraphs += _volume_lines(facts)
+    paragraphs += _grown_lines(facts)
     paragraphs += _cover_lines(facts, render)
     paragraphs += _next_lines(facts)
     if protection.unavailable:
@@ -147,7 +151,8 @@ def _volume_lines(facts: NamespaceFacts) -> list[Paragraph]:
     by_count = f" ({informed} by volume info)" if informed else by_count
     size = f", {humanize.size(volumes.size)}" if volumes.size is not None else ""
     newer = f", {len(volumes.newer)} newer than it" if volumes.newer else ""
-    text = f"{len(volumes.taken)} of {volumes.expected} in the newest copy{by_count}{size}{newer}"
+    names = f": {_named(volumes.taken)}" if volumes.taken else ""
+    text = f"{len(volumes.taken)} of {volumes.expected} in the newest copy{by_count}{size}{newer}{names}"
     lines = [paragraph(text, Tone.WARN if volumes.left_out else Tone.PLAIN, label="Volumes")]
     lacking = [f"{volume.name}: {volume.why}" for volume in volumes.left_out[:_MOST_VOLUMES]]
     if len(volumes.left_out) > _MOST_VOLUMES:
@@ -155,6 +160,36 @@ def _volume_lines(facts: NamespaceFacts) -> list[Paragraph]:
     if volumes.open:
         lacking.append(f"{humanize.join(volumes.open)}: not known, {volumes.unknown}")
     return [*lines, *(paragraph(f"{text}.", label=" ") for text in lacking)]
+
+
+def _named(taken: Sequence[TakenVolume]) -> str:
+    """The largest of them with their size; those of which nothing tells it come last."""
+    largest = sorted(taken, key=lambda one: (1 if one.size is None else -one.size, one.name))
+    texts = [f"{one.name}{f' {humanize.size(one.size)}' if one.size is not None else ''}" for one in largest]
+    return humanize.join(texts, _MOST_VOLUMES)
+
+
+def volume_list(facts: NamespaceFacts) -> list[Paragraph]:
+    """Each volume in its newest copy with its method and size, then those that it lacks, a line each."""
+    volumes = facts.volumes
+    lines = [
+        paragraph(f"{one.name}  {one.method.value}{f', {humanize.size(one.size)}' if one.size is not None else ''}")
+        for one in volumes.taken[:_MOST_LISTED]
+    ]
+    lines += [paragraph(f"{one.name}  left out: {one.why}", Tone.WARN) for one in volumes.left_out[:_MOST_LISTED]]
+    more = len(volumes.taken[_MOST_LISTED:]) + len(volumes.left_out[_MOST_LISTED:])
+    if more:
+        lines.append(paragraph(f"and {humanize.count(more, 'more volume')}", Tone.DIM))
+    return [paragraph(""), paragraph("Volumes", bold=True), *lines] if lines else []
+
+
+def _grown_lines(facts: NamespaceFacts) -> list[Paragraph]:
+    """The volumes that grew most since the copy before."""
+    grown = facts.grown
+    if not grown:
+        return []
+    texts = [one.text for one in grown]
+    return [paragraph(f"{humanize.join(texts, _MOST_VOLUMES)}, since the copy before", label="Grew")]
 
 
 def _next_lines(facts: NamespaceFacts) -> list[Paragraph]:

@@ -51,6 +51,7 @@ def _storage_pane(place: BackupStorageLocation, tone: Tone, render: RenderContex
     lines.append(paragraph(f"checked {checked}, synced {synced}", label="Status"))
     running = f", {facts.running:,} being written" if facts.running else ""
     lines.append(paragraph(f"{humanize.count(facts.backups, 'backup')} kept there{running}", label="Holds"))
+    lines.append(paragraph(facts.volumes.text, Tone.DIM if facts.volumes.unknown else Tone.PLAIN, label="Volumes"))
     users = f"{humanize.count(len(facts.schedules), 'schedule')}: {humanize.join(facts.schedules, 6)}"
     lines.append(paragraph(users if facts.schedules else "no schedule", label="Used by"))
     return tuple(lines)

@@ -41,7 +41,7 @@ from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_names
-from foretop_core.rules.volumes.evidence import VolumeEvidence, claim_of
+from foretop_core.rules.volumes.evidence import GrownVolume, TakenVolume, VolumeEvidence, claim_of, grown_volumes
 
 if TYPE_CHECKING:
     from foretop_core.rules.volumes.foretold import ForetoldVolumes
@@ -52,6 +52,7 @@ __all__ = [
     "IGNORED_NAMESPACES",
     "Extent",
     "ForetoldVolumes",
+    "GrownVolume",
     "LastingNamespaceFacts",
     "NamespaceCover",
     "NamespaceFacts",
@@ -61,6 +62,7 @@ __all__ = [
     "ProtectionJudge",
     "ProtectionLimits",
     "ProtectionState",
+    "TakenVolume",
     "VolumeEvidence",
     "copied_volumes",
     "hangs_on_deciders",
@@ -565,6 +567,16 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     def volumes(self) -> VolumeEvidence:
         """The volumes in its newest copy, and those that it lacks."""
         return copied_volumes(self.judge.snapshot, self.protection)
+
+    @cached_property
+    def grown(self) -> tuple[GrownVolume, ...]:
+        """Its volumes with more bytes in the newest copy than in the one before, the one that grew most first."""
+        snapshot, newest = self.judge.snapshot, self.newest_copy
+        before = snapshot.copy_before(newest) if newest is not None else None
+        if newest is None or before is None:
+            return ()
+        found = grown_volumes(snapshot.told_volumes(newest), snapshot.told_volumes(before))
+        return tuple(one for one in found if one.namespace == self.protection.namespace)
 
     @property
     def unknown(self) -> str:

@@ -14,6 +14,7 @@ import msgspec
 from foretop_core.foreign_text import named
 from foretop_core.models import Backup, BackupStorageLocation
 from foretop_core.models.velero import BackupStorageLocationSpec
+from foretop_core.rules.facts.size_facts import PlaceSize, place_size
 from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, unchecked_for
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import WAITING
@@ -160,6 +161,11 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
     def copies(self) -> int:
         """How many of those can be restored from, as Protection counts them."""
         return sum(is_copy(item) for item in self._stored)
+
+    @property
+    def volumes(self) -> PlaceSize:
+        """The volumes that were moved to it, and their bytes."""
+        return place_size(self.snapshot, self.place.namespace, self.place.name)
 
     @property
     def running(self) -> int:

@@ -398,6 +398,35 @@ def run_volumes(
 MOVEMENTS_UNREAD = "its PodVolumeBackups and DataUploads were not read"
 
 
+class GrownVolume(msgspec.Struct, frozen=True):
+    """A volume with more bytes in one copy than in the one before."""
+
+    namespace: str
+    claim: str
+    before: int
+    size: int
+
+    @property
+    def by(self) -> int:
+        return self.size - self.before
+
+    @property
+    def text(self) -> str:
+        """`data-0 by 2.0 GB to 42.0 GB`."""
+        return f"{self.claim} by {humanize.size(self.by)} to {humanize.size(self.size)}"
+
+
+def grown_volumes(now: VolumeInfo, before: VolumeInfo) -> tuple[GrownVolume, ...]:
+    """Those whose bytes are known in both, the one that has grown most first."""
+    held = {(one.namespace, one.claim): one.size for one in before.volumes}
+    found = (
+        GrownVolume(one.namespace, one.claim, size, one.size)
+        for one in now.volumes
+        if one.size is not None and (size := held.get((one.namespace, one.claim))) is not None and one.size > size
+    )
+    return tuple(sorted(found, key=lambda one: (-one.by, one.namespace, one.claim)))
+
+
 def whole_size(sizes: Sequence[int | None]) -> int | None:
     """The sum; None where one is not known, or where there are none: what is not known is not summed."""
     known = [size for size in sizes if size is not None]
@@ -412,7 +441,7 @@ def told_by(movement: DataMovement) -> ToldVolume:
     namespace, claim = claim_of(movement)
     method = method_of(movement)
     if movement.phase == "Completed":
-        return ToldVolume(namespace, claim, VolumeFate.TAKEN, method, _size(movement))
+        return ToldVolume(namespace, claim, VolumeFate.TAKEN, method, movement.size)
     fate = VolumeFate.LEFT_OUT if movement.phase in _ENDED else VolumeFate.NOT_KNOWN
     why = _failure(movement) if fate is VolumeFate.LEFT_OUT else _MOVING
     return ToldVolume(namespace, claim, fate, method, why=why)
@@ -488,11 +517,6 @@ def _is_of_another(movement: DataMovement, claim: PersistentVolumeClaim) -> bool
 def method_of(movement: DataMovement) -> VolumeMethod:
     """How a movement takes a volume."""
     return VolumeMethod.DATA_MOVER if isinstance(movement, DataUpload) else VolumeMethod.FILE_SYSTEM
-
-
-def _size(movement: DataMovement) -> int:
-    """An empty volume has none, and reports none."""
-    return movement.status.progress.total_bytes or movement.status.progress.bytes_done
 
 
 def _failure(movement: DataMovement) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import ClassVar
 
@@ -15,13 +15,22 @@ from foretop_core.models import (
     NonAdminBackupStorageLocation,
     NonAdminBackupStorageLocationRequest,
 )
-from foretop_core.models.kinds import BACKUP, NABSL, NABSL_REQUEST, REPOSITORY, SCHEDULE, STORAGE
+from foretop_core.models.kinds import (
+    BACKUP,
+    DATA_UPLOAD,
+    NABSL,
+    NABSL_REQUEST,
+    POD_VOLUME_BACKUP,
+    REPOSITORY,
+    SCHEDULE,
+    STORAGE,
+)
 from foretop_core.models.velero import BackupStorageLocationSpec
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import StorageFacts, StorageFault
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.store import Store
+from foretop_core.store import Change, Store
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, severity_mark
@@ -67,7 +76,8 @@ class StorageRow(msgspec.Struct, frozen=True):
 
 class StorageView(View[StorageRow]):
     name = "storage"
-    kinds = watched = frozenset({STORAGE.name, NABSL.name, NABSL_REQUEST.name, REPOSITORY.name})
+    kinds = frozenset({STORAGE.name, NABSL.name, NABSL_REQUEST.name, REPOSITORY.name})
+    watched = kinds | {POD_VOLUME_BACKUP.name, DATA_UPLOAD.name}
     context_kinds = frozenset({SCHEDULE.name, BACKUP.name})
     order = "name"
     rank = ("phase", "what", "checked", "synced", "default", "mode", "kind")
@@ -89,6 +99,10 @@ class StorageView(View[StorageRow]):
                 return _repository(resource)
             case _:
                 return None
+
+    def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
+        """A movement changes no row: the pane and JSON alone tell how much was moved."""
+        return (key,) if key.kind in self.kinds else ()
 
     def resource(self, entry: StorageRow) -> Resource:
         return entry.resource
@@ -138,6 +152,9 @@ def _used(item: Resource, render: RenderContext) -> Item:
         "schedules": list(facts.schedules),
         "backups": facts.backups,
         "runningBackups": facts.running,
+        "volumes": None if facts.volumes.unknown else facts.volumes.volumes,
+        "bytes": None if facts.volumes.unknown else facts.volumes.size,
+        "bytesUnknown": facts.volumes.unknown or None,
     }
 
 
