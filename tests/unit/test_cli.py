@@ -173,7 +173,7 @@ def test_yaml_and_json_output_are_equal(capsys: pytest.CaptureFixture[str], mani
 
 def test_report_has_the_documented_fields(capsys: pytest.CaptureFixture[str], manifest: str) -> None:
     output = answer(capsys, "report", "-f", manifest, *AT, "-o", "json", code=1)
-    assert set(output) == {"at", "servers", "schedules", "queue", "findings", "unreadable", "notSeen"}
+    assert set(output) == {"at", "servers", "schedules", "queue", "volumes", "findings", "unreadable", "notSeen"}
     broken, hourly = output["schedules"]
     assert hourly == {
         "context": "",

@@ -197,10 +197,11 @@ def print_report(answer: dict[str, Any], now: datetime) -> None:
         say()
         say(f"Acknowledged ({len(acknowledged)})")
         _finding_lines(acknowledged, now, several=several)
-    if answer["volumes"]:
+    holding = [item for item in answer.get("volumes", ()) if item["copiesWithVolumes"]]
+    if holding:
         say()
         say("Volumes of the last 24 hours")
-        for item in answer["volumes"]:
+        for item in holding:
             _volume_lines(item, several=several)
     if answer["schedules"]:
         say()

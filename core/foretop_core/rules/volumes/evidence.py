@@ -417,7 +417,7 @@ class GrownVolume(msgspec.Struct, frozen=True):
 
 
 def grown_volumes(now: VolumeInfo, before: VolumeInfo) -> tuple[GrownVolume, ...]:
-    """Those whose bytes are known in both, the one that has grown most first."""
+    """The one that has grown most comes first; one whose bytes are not known in both is none."""
     held = {(one.namespace, one.claim): one.size for one in before.volumes}
     found = (
         GrownVolume(one.namespace, one.claim, size, one.size)
