@@ -33,9 +33,10 @@ from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import JSON, MERGE_PATCH, ApiClient, WritePermit
 from foretop_core.kube.connection.connection_errors import ApiError, BrokenOff, NotConnected, Unreachable
 from foretop_core.logs import logger
-from foretop_core.models import Resource, decode
+from foretop_core.models import BackupSpec, Resource, decode
 from foretop_core.models.kinds import kind_of_ref
 from foretop_core.models.wire import Metadata, ObjectRef
+from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import OWN_MANAGER
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -180,6 +181,8 @@ class _StepWrite:
         self.agreed = self.current = step
         self._id = secrets.token_hex(8)
         self._written: PlanStep | None = None
+        self._also = ""
+        """What is sent beside the plan."""
 
     async def send(self) -> _Answered | _Lost:
         """Sends it until an answer counts, or none comes."""
@@ -217,7 +220,8 @@ class _StepWrite:
                 _log.exception("sending %s %s failed", step.write.method, step.target)
                 return _Lost(ForetopError("Internal error in foretop", f"{type(problem).__name__}: {problem}"))
             else:
-                news = "" if self.current.forecast == step.forecast else "its status changed in the meantime"
+                moved = "" if self.current.forecast == step.forecast else "its status changed in the meantime"
+                news = "; ".join(filter(None, (self._also, moved)))
                 return _Answered(Result(step, Outcome.DONE, news, answer=response.body))
         return _Answered(Result(step, Outcome.NOT_SENT, f"refused {MOST_TRIES} times in a row: {refusal}"))
 
@@ -246,16 +250,31 @@ class _StepWrite:
             return None
         target = step.source.target
         try:
-            resource = await self._read(step.source.target)
+            body = await self._read(target)
+            resource = None if body is None else decode(kind_of_ref(target).model, body)
         except ApiError as problem:
             return None if problem.status == 403 else _Answered(Result(step, Outcome.NOT_SENT, str(problem)))
         except ForetopError as problem:
             return self._not_sent(problem)
         if resource is None:
             return _Answered(Result(step, Outcome.CHANGED, f"{target} was deleted in the meantime"))
-        if resource.metadata.uid == step.source.uid:
-            return None
-        return _Answered(Result(step, Outcome.CHANGED, f"{target} was deleted and created again in the meantime"))
+        if resource.metadata.uid != step.source.uid:
+            return _Answered(Result(step, Outcome.CHANGED, f"{target} was deleted and created again in the meantime"))
+        if step.source.repeated and body is not None:
+            self._repeat_unknown(step.source.repeated, msgspec.json.decode(body))
+        return None
+
+    def _repeat_unknown(self, path: tuple[str, ...], held: Any) -> None:
+        """Fields of a newer Velero go along: what is repeated without them is another backup."""
+        for name in path:
+            held = held.get(name) if isinstance(held, Mapping) else None
+        body = self.current.write.body
+        known = BackupSpec.__struct_encode_fields__
+        more = {key: value for key, value in (held or {}).items() if key not in known and value is not None}
+        if more:
+            write = replace(self.current.write, body={**body, "spec": {**more, **body["spec"]}})
+            self.current = replace(self.current, write=write)
+            self._also = f"with {humanize.join(sorted(more))} as well, which foretop does not know"
 
     async def _plan_again(self) -> _Answered | None:
         """The same step for the object as it is now is sent next; where it comes to another one, it is handed back.
@@ -264,7 +283,8 @@ class _StepWrite:
         """
         agreed, target = self.agreed, self.current.target
         try:
-            item = await self._read(target)
+            body = await self._read(target)
+            item = None if body is None else decode(kind_of_ref(target).model, body)
             fresh, why = None, ""
             if item is not None:
                 snapshot = replace_object(self.executor.snapshot(), kind_of_ref(target), item)
@@ -280,7 +300,7 @@ class _StepWrite:
         how = "deleted and created again" if again else "modified by someone else"
         return _Answered(Result(agreed, Outcome.CHANGED, f"{how} in the meantime{why}", again=fresh))
 
-    async def _read(self, target: ObjectRef) -> Resource | None:
+    async def _read(self, target: ObjectRef) -> bytes | None:
         """The object as the server has it now; None where there is none."""
         kind = kind_of_ref(target)
         try:
@@ -289,7 +309,7 @@ class _StepWrite:
             if problem.status == 404 and problem.is_status:
                 return None
             raise
-        return decode(kind.model, answer.body)
+        return answer.body
 
     def _not_sent(self, problem: ForetopError) -> _Answered:
         gone = str(problem) if isinstance(problem, Unreachable) else ""

@@ -36,6 +36,8 @@ class NamedSource(msgspec.Struct, frozen=True):
 
     target: ObjectRef
     uid: str
+    repeated: tuple[str, ...] = ()
+    """The way to the part of it that is the spec of the new one, with the fields too that foretop does not know."""
 
 
 class PlanStep(msgspec.Struct, frozen=True):

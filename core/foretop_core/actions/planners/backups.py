@@ -86,7 +86,10 @@ def plan_run_again(
         meta = {"labels": new.metadata.labels, "annotations": new.metadata.annotations}
         spec, warnings = as_json(new.spec), _not_of_nab(old)
         untold = spec.keys() - _TOLD_OF_SPEC
-        steps.append(create_step(where, spec, changes, start, warnings=warnings, meta=meta, untold=untold))
+        source = NamedSource(snapshot.ref(old), old.metadata.uid, ("spec",))
+        steps.append(
+            create_step(where, spec, changes, start, warnings=warnings, meta=meta, source=source, untold=untold)
+        )
     return Plan(RUN_AGAIN, now, tuple(steps), tuple(refused))
 
 
@@ -202,7 +205,8 @@ def _from_schedule(
     command = line if not labels and notes == own_notes else ""
     changes = (f"{where} is created from the template of {schedule.name}",)
     forecast = f"{start}; the next run of {schedule.name} does not change"
-    return create_step(where, as_json(template), changes, forecast, command, meta=meta)
+    source = NamedSource(snapshot.ref(schedule), schedule.metadata.uid, ("spec", "template"))
+    return create_step(where, as_json(template), changes, forecast, command, meta=meta, source=source)
 
 
 def _starts(snapshot: ClusterSnapshot, planned: Sequence[Backup], now: datetime) -> list[str]:
