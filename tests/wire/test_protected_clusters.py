@@ -213,6 +213,14 @@ def _by_tls_name(place: Place) -> Way:
     return Way("other", ("--context", "other"))
 
 
+def _by_tunnel(place: Place) -> Way:
+    """Plain HTTP, as kubectl proxy and a tunnel have it, verifies no authority, whichever the file names beside it."""
+    place.write(
+        "kubeconfig", {"prod": place.trusted("https://api.prod.example", OTHER), "other": place.trusted(place.box.url)}
+    )
+    return Way("other", ("--context", "other"))
+
+
 def _by_other_trust(place: Place) -> Way:
     """The flag that verifies nothing takes away what tells the two apart."""
     place.write(
@@ -314,6 +322,7 @@ WAYS: dict[str, Callable[[Place], Way]] = {
     **{f"rotated, and the uid is in {what}": _rotated_and_answers(text) for what, text in _WRONG.items()},
     "rotated, and read-only": _rotated_read_only,
     "tls-server-name": _by_tls_name,
+    "a tunnel without TLS": _by_tunnel,
     "--insecure-skip-tls-verify": _by_other_trust,
     "the pod's service account": _in_cluster,
     "a copied kubeconfig": _renamed,
@@ -408,11 +417,11 @@ _EACH_TIME = (
     *("rotated, and no right to read the uid", "rotated, and the uid is answered 500"),
     *("rotated, and the uid is never answered", "rotated, and the uid is in another namespace"),
     *("rotated, and the answer is cut", "rotated, and the uid is in a login page", "rotated, and read-only"),
-    *("tls-server-name", "--insecure-skip-tls-verify", "the pod's service account"),
+    *("tls-server-name", "a tunnel without TLS", "--insecure-skip-tls-verify", "the pod's service account"),
     *("a copied kubeconfig", "a renamed context", "two files in KUBECONFIG", "the name given to another cluster"),
     *("FORETOP_READ_ONLY=0", "a dangling link", "a misspelled key", "a protected context without a name"),
 )
-"""Thirty of all sorts; the others run in the sweeps."""
+"""Thirty-one of all sorts; the others run in the sweeps."""
 
 
 @pytest.mark.parametrize("name", sampled(WAYS, *_EACH_TIME))

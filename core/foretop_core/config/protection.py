@@ -18,9 +18,9 @@ rotated and an address moved while the uid stays.
 
 A uid in the file that differs at the same address is out of date: the cluster was made again. Only with another
 authority as well it is a tunnel that leads elsewhere by now. "None in common" takes authorities on both sides that a
-kubeconfig or a pod's service account names: a flag, the system's authorities and a connection that verifies nothing
-tell nothing. A connection in doubt asks for its name as in production. The connection's own name always counts, and of
-all that applies the strictest.
+kubeconfig or a pod's service account names: a flag, the system's authorities and a connection that verifies nothing, or
+is without TLS, tell nothing. A connection in doubt asks for its name as in production. The connection's own name always
+counts, and of all that applies the strictest.
 """
 
 from __future__ import annotations
@@ -144,6 +144,12 @@ def server_address(server: str) -> str:
         return ""
     path = posixpath.normpath(f"/{parts.path.strip('/')}").rstrip("/")
     return f"{_host(host)}:{port}{path}"
+
+
+def cluster_identity(server: str, pem: str) -> ClusterIdentity:
+    """A cluster as a kubeconfig has it. Plain HTTP, as of a tunnel, verifies no authority, so that none tells it."""
+    is_plain = server.strip().lower().startswith("http://")
+    return ClusterIdentity(server_address(server), frozenset() if is_plain else authorities_of(pem))
 
 
 def authorities_of(pem: str) -> frozenset[str]:

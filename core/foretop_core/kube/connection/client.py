@@ -16,7 +16,7 @@ import msgspec
 
 from foretop_core.background import in_thread, is_cancelled
 from foretop_core.clock import Clock, ClockSkew
-from foretop_core.config.protection import ClusterIdentity, Protection, authorities_of, server_address
+from foretop_core.config.protection import ClusterIdentity, Protection, cluster_identity
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.aiohttp_pool import ConnectionBudget, explain, import_in_background, make_pool
 from foretop_core.kube.connection.auth import Authenticator, Credentials
@@ -158,8 +158,7 @@ class ApiClient:
         config = self.config
         if self._placed is None or self._placed[0] is not config:
             trusted = self.rules.trusts_authorities and not config.insecure
-            authorities = authorities_of(config.ca) if trusted else frozenset[str]()
-            self._placed = config, ClusterIdentity(server_address(config.server), authorities)
+            self._placed = config, cluster_identity(config.server, config.ca if trusted else "")
         uid = self._told[1] if self._told is not None and self._told[0] == _way_to(config) else ""
         return msgspec.structs.replace(self._placed[1], uid=uid)
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from foretop_core.config.protection import ClusterIdentity, authorities_of, server_address
+from foretop_core.config.protection import ClusterIdentity, cluster_identity
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import (
     DEFAULT_NAMESPACE,
@@ -338,8 +338,7 @@ def _identity(kubeconfig: Kubeconfig, name: str) -> ClusterIdentity | None:
     if not cluster.flag("insecure-skip-tls-verify"):
         with suppress(BadInput):
             ca = cluster.content("certificate-authority").decode("ascii", "replace")
-    address = server_address(_text(cluster.body.get("server")))
-    return ClusterIdentity(address, authorities_of(ca) if ca else frozenset())
+    return cluster_identity(_text(cluster.body.get("server")), ca)
 
 
 def _paths(options: ConnectionOptions, environ: Mapping[str, str]) -> list[Path]:
