@@ -85,17 +85,24 @@ def own_folder(path: Path, *, create: bool = False) -> Iterator[int]:
     try:
         status = os.fstat(descriptor)
         _check_owner(status, path)
-        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise PermissionError(errno.EPERM, f"other users can write to {path}, chmod go-w it")
+        _check_mode(status, path)
         yield descriptor
     finally:
         os.close(descriptor)
 
 
 def open_own_file(path: Path, flags: int, *, anywhere: bool = False) -> int:
-    """Opens a regular file of this user in a folder of its own, or `anywhere`; one that is a link is refused."""
+    """Opens a regular file of this user, which nobody else can write to, in a folder of its own, or one `anywhere`;
+    one that is a link is refused."""
     with _folder_of(path) if anywhere else own_folder(path.parent, create=bool(flags & os.O_CREAT)) as folder:
-        return _open_in(folder, path, flags)
+        descriptor = _open_in(folder, path, flags)
+    try:
+        if not anywhere:
+            _check_mode(os.fstat(descriptor), path)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def read_own_file(path: Path, most: int) -> bytes:
@@ -238,6 +245,11 @@ def _open_in(folder: int, path: Path, flags: int) -> int:
 def _check_owner(found: os.stat_result, path: Path) -> None:
     if found.st_uid != os.geteuid():
         raise PermissionError(errno.EPERM, f"{path} belongs to another user")
+
+
+def _check_mode(found: os.stat_result, path: Path) -> None:
+    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise PermissionError(errno.EPERM, f"other users can write to {path}, chmod go-w it")
 
 
 def _read(descriptor: int, most: int) -> bytes:

@@ -188,6 +188,23 @@ def test_a_folder_that_others_can_write_to_is_refused_with_what_to_do(tmp_path: 
     assert not (tmp_path / "theme").exists()
 
 
+@pytest.mark.parametrize("mode", [0o620, 0o602])
+def test_a_file_that_others_can_write_to_is_not_read_whoever_owns_it(mode: int, tmp_path: Path) -> None:
+    """An entry of the journal tells what a drill may delete: anybody could have added one."""
+    tmp_path.chmod(0o755)
+    replace_own_file(tmp_path / "foretop" / "theme", b"dark\n")
+    (tmp_path / "foretop" / "theme").chmod(mode)
+    assert remembered_theme({"XDG_STATE_HOME": str(tmp_path)}) == ""
+    remember_theme({"XDG_STATE_HOME": str(tmp_path)}, "light")
+    assert remembered_theme({"XDG_STATE_HOME": str(tmp_path)}) == "light", "it is replaced all the same"
+    journal = Journal(tmp_path / "foretop" / "journal")
+    journal.append(entry(1))
+    journal.path.chmod(mode)
+    for use in (lambda: list(journal.read()), lambda: journal.append(entry(2))):
+        with pytest.raises(ForetopError, match=r"other users can write to .*\.jsonl, chmod go-w it"):
+            use()
+
+
 def test_folders_that_are_made_are_for_their_owner_alone_whatever_the_mask(tmp_path: Path) -> None:
     before = os.umask(0o002)
     try:
