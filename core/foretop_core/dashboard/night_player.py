@@ -91,11 +91,12 @@ class NightPlayer:
             for server in due:
                 self.foreseen[server, length] = self._stamp(server)
                 used += await self._foresee_one(server, length)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as left:
             # Somebody has left the page: who comes back gets another night at once.
             for server in due:
                 self.foreseen.pop((server, length), None)
-            raise
+            # Whoever started it keeps this error, and with its traceback would keep all that the night was played from.
+            raise left.with_traceback(None) from None
         except Exception as problem:
             self._state.note_failure("the night ahead", None, problem)
         finally:

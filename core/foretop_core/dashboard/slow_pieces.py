@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine, Hashable
 from typing import Any, TypeVar, cast
 
@@ -45,6 +46,9 @@ class SlowPieces:
     async def _work_out(self, place: Hashable, basis: object, context: str, work: Callable[[], object]) -> None:
         try:
             self._keep(place, basis, await self._state.read_beside(context, lambda _: work()))
+        except asyncio.CancelledError as ended:
+            # Whoever started it keeps this error, and with its traceback would keep the night.
+            raise ended.with_traceback(None) from None
         except Exception as problem:
             self._state.note_failure("a piece of the calendar", None, problem)
             return

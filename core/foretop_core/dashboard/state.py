@@ -45,7 +45,7 @@ from foretop_core.rules.triage import (
 from foretop_core.rules.triage.guarded import Rule
 from foretop_core.rules.undone import UndoneChange, put_back, undone_finding
 from foretop_core.store import ContextHealth, Store
-from foretop_core.store.store import BackgroundReader, Beside
+from foretop_core.store.background_reader import BackgroundReader, Beside
 from foretop_core.tables.engine.render_context import NextWaits, RenderContext, RenderContextFactory
 from foretop_core.tables.engine.view_scope import ViewScope
 from foretop_core.tables.resources.protection import ProtectionRow, protection_row
@@ -193,6 +193,8 @@ class DashboardState:
         self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
         self._settled: dict[str, Debounced] = {}
         self._lines: dict[str, _Gathered] = {}
+        self._replaced: list[tuple[str, tuple[object, ...]]] = []
+        """What the last judgements of clusters are made of that others have replaced: pages may still show it."""
         self._snapshots: dict[str, ClusterSnapshot] = {}
         """Of each cluster the one that was judged last."""
         self._pauses: dict[str, PauseSummary] = {}
@@ -355,6 +357,7 @@ class DashboardState:
         """Looks for what is wrong, where something changed or time has passed."""
         for context in self.contexts:
             self.store.look(context, self.clock(context))
+        self._let_go()
         is_new = bool(self._judgements)
         while self._judgements:
             context, judgement = self._judgements.popleft()
@@ -385,6 +388,12 @@ class DashboardState:
             for target, write in list(self._awaited.items()):
                 if write.until <= began or (target.context in due and write.is_shown(self.store.get(target))):
                     del self._awaited[target]
+
+    def _let_go(self) -> None:
+        for context, things in self._replaced:
+            if context in self._readers:
+                self._readers[context].let_go(things)
+        self._replaced.clear()
 
     def note_write(self, target: ObjectRef, version: str) -> None:
         """A write of one's own was made: no look rests until one has seen it. What is deleted has no version."""
@@ -484,6 +493,9 @@ class DashboardState:
             _log.error("%s", failure)
         self._failed_rules[context] = judgement.triage.failures
         self._context_factories[context].waits = judgement.waits
+        settled, gathered = self._settled.get(context), self._lines.get(context, _NOTHING_GATHERED)
+        before = () if settled is None else (settled.shown, settled.held_since, settled.gone_since)
+        self._replaced.append((context, (*before, *gathered, judgement.triage.findings)))
         self._settled[context], self._pauses[context] = judgement.settled, judgement.pauses
         self._lines[context] = judgement.gathered
         if self.health(context).state is not WatchState.SYNCING:

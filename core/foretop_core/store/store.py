@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections import Counter, OrderedDict, deque
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -50,13 +46,10 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=Resource)
 _log = logger(__name__)
-Beside = Callable[[Callable[[], None]], None]
-"""Does some work beside the caller."""
 MOST_AT_ONCE = 500
 """So many objects are looked at on the event loop: it takes some milliseconds."""
 MOST_VOLUME_INFOS, MOST_KNOWN_VOLUMES = 64, 50_000
 """So many volume infos of a cluster are remembered, with so many volumes before the newest."""
-T = TypeVar("T")
 _PROTECTION_KINDS = frozenset(kind.name for kind in (NAMESPACE, BACKUP, SCHEDULE, RESTORE, NAB, REPOSITORY, STORAGE))
 
 
@@ -552,105 +545,3 @@ class StoreSink:
         self._deleted.move_to_end(key)
         if len(self._deleted) > REMEMBERED_DELETIONS:
             self._deleted.popitem(last=False)
-
-
-_Piece = tuple[ClusterSnapshot, Mapping[ObjectRef, Change], Callable[[ClusterSnapshot], None]]
-
-
-class BackgroundReader:
-    """Works on one cluster in one thread, piece by piece; each sees the objects as they were when it was asked for.
-
-    They are those of the store, their indexes the thread's own: the event loop changes the store's meanwhile.
-    """
-
-    def __init__(self, store: Store, context: str, beside: Beside) -> None:
-        self._store, self._context, self.beside = store, context, beside
-        self._changes: Subscription | None = None
-        self._pieces: deque[_Piece] = deque()
-        self._lock = threading.Lock()
-        self._is_at_work = False
-        self._feed, self._indexes = Feed(), Indexes()
-        self._objects: dict[ObjectRef, Resource] = {}
-        self._protection = ProtectionCache(self._feed)
-        self._nights: KeptNights = {}
-
-    @property
-    def is_large(self) -> bool:
-        """True where a look at all objects would hold the event loop up."""
-        return self._store.size > MOST_AT_ONCE
-
-    def do(self, work: Callable[[ClusterSnapshot], T], then: Callable[[Callable[[], T]], None]) -> None:
-        """Does a piece of work after those before it; `then` gets its outcome in that thread, to be called."""
-
-        def piece(snapshot: ClusterSnapshot) -> None:
-            try:
-                outcome = partial(_given, work(snapshot))
-            except Exception as problem:
-                outcome = partial(_raised, problem)
-            then(outcome)
-
-        self._begin((self._store.snapshot(self._context), self._drained(), piece))
-
-    async def read(self, work: Callable[[ClusterSnapshot], T]) -> T:
-        """The answer of a piece of work."""
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Callable[[], T]] = loop.create_future()
-
-        def settle(outcome: Callable[[], T]) -> None:
-            if not answer.done():
-                answer.set_result(outcome)
-
-        def told(outcome: Callable[[], T]) -> None:
-            # The loop may have ended meanwhile: then nobody waits for it.
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(settle, outcome)
-
-        self.do(work, told)
-        return (await answer)()
-
-    def _begin(self, piece: _Piece) -> None:
-        with self._lock:
-            self._pieces.append(piece)
-            begins, self._is_at_work = not self._is_at_work, True
-        if begins:
-            self.beside(self._work)
-
-    def _drained(self) -> Mapping[ObjectRef, Change]:
-        if self._changes is not None:
-            return self._changes.drain()
-        # With the first piece: whoever never asks for one keeps no changes.
-        self._changes = self._store.feed.subscribe()
-        return {key: Change(None, item) for key, item in self._store.objects(self._context)}
-
-    def _work(self) -> None:
-        while True:
-            with self._lock:
-                if not self._pieces:
-                    self._is_at_work = False
-                    return
-                snapshot, changes, work = self._pieces.popleft()
-            for key, change in changes.items():
-                if key.context == self._context:
-                    self._follow(key, change)
-            lookups = Lookups(self._context, self._indexes, self._objects.get)
-            work(replace(snapshot, live=KeptIndexes(lookups, self._protection.of, lambda: True, self._nights)))
-
-    def _follow(self, key: ObjectRef, change: Change) -> None:
-        try:
-            self._indexes.move(key, change.before, change.after)
-        except Exception:
-            # The store keeps no object that its indexes cannot take in, so that this is a fault of foretop's own.
-            self._indexes.discard(key, change.before, change.after)
-        if change.after is None:
-            self._objects.pop(key, None)
-        else:
-            self._objects[key] = change.after
-        self._feed.publish(key, change.before, change.after)
-
-
-def _given(value: T) -> T:
-    return value
-
-
-def _raised(problem: Exception) -> Any:
-    raise problem

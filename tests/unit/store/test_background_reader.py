@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
 from functools import cache
+from typing import ClassVar, cast
 
 import pytest
 from msgspec.structs import replace
 
+from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import EventType, WatchScope
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, NAB
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.run_facts import RunState
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import triage
-from foretop_core.store.store import MOST_AT_ONCE, BackgroundReader
+from foretop_core.rules.triage import Finding, Severity, Thresholds, triage
+from foretop_core.rules.triage.guarded import Rule
+from foretop_core.store import background_reader
+from foretop_core.store.background_reader import BackgroundReader, LatestAnswer
+from foretop_core.store.store import MOST_AT_ONCE
 from foretop_core.tables.resources.nonadmin import NonAdminView
 from foretop_core.tables.resources.queue import QueueView
 from tests.counted_work import calls
@@ -164,3 +171,81 @@ def test_findings_that_are_gathered_beside_the_loop_are_found_by_their_subjects_
     (line,) = (finding for finding in state.findings if finding.members)
     assert all(state.findings_about(one.subject) == at_once.findings_about(one.subject) != () for one in line.members)
     assert state.severities() == at_once.severities()
+
+
+class _Told(str):
+    """Words of a finding that tell where they were freed."""
+
+    freed: ClassVar[list[str]] = []
+    where = "elsewhere"
+
+    def __del__(self) -> None:
+        _Told.freed.append(_Told.where)
+
+
+class _OneRule:
+    """In the place of what is read of this machine: it finds something new each time."""
+
+    def rules(self, _: ClusterSnapshot) -> tuple[Rule, ...]:
+        def found(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+            for number in range(3):
+                subject = ObjectRef(CONTEXT, NAB.name, "team-a", f"nab-{number}")
+                words = _Told(f"seen at {now}")
+                yield Finding("found-here", Severity.NOTE, subject, now, "Seen", words, "Nothing to do.")
+
+        return (found,)
+
+
+def test_what_a_new_judgement_replaces_is_freed_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    source, left = FilledSource(nabs_of_one_team(MOST_AT_ONCE)), _Left()
+    state = DashboardState(source, lambda: 0.0, cast(BackgroundReads, _OneRule()), left.append)
+    monkeypatch.setattr(_Told, "freed", [])
+    for _ in range(6):
+        monkeypatch.setattr(_Told, "where", "on the loop")
+        state.begin_frame()
+        state.judge(at_once=True)
+        source.manual.advance(timedelta(minutes=1))
+        monkeypatch.setattr(_Told, "where", "beside it")
+        while left:
+            left.pop()()
+    assert len(_Told.freed) >= 6
+    assert set(_Told.freed) == {"beside it"}
+
+
+def test_a_line_that_cannot_be_worked_out_is_told_where_it_is_asked_for_and_tried_again() -> None:
+    source, left = FilledSource(nabs_of_one_team(MOST_AT_ONCE)), _Left()
+    reader, latest = BackgroundReader(source.store, CONTEXT, left.append), LatestAnswer[int](timedelta(seconds=10))
+
+    def ask(now: datetime, work: Callable[[ClusterSnapshot], int]) -> int:
+        try:
+            return latest.get(reader, 0, now, work, 7)
+        finally:
+            while left:
+                left.pop()()
+
+    assert ask(NOW, lambda _: 1 // 0) == 7
+    with pytest.raises(ZeroDivisionError):
+        ask(NOW, lambda _: 8)
+    with pytest.raises(ZeroDivisionError):
+        ask(NOW + timedelta(seconds=11), lambda _: 8)
+    assert ask(NOW + timedelta(seconds=12), lambda _: 9) == 8
+
+
+def test_an_answer_is_worked_out_again_after_a_change_and_once_for_all_that_come_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source, left, begun = FilledSource([]), _Left(), list[int]()
+    reader, latest = BackgroundReader(source.store, CONTEXT, left.append), LatestAnswer[int](timedelta(seconds=10))
+    monkeypatch.setattr(background_reader, "_RESTS", 0)
+
+    def work(_: ClusterSnapshot) -> int:
+        begun.append(len(begun))
+        return len(begun)
+
+    for basis in (1, 2, 3):
+        latest.get(reader, basis, NOW, work, 0)
+    left.pop()()
+    assert latest.get(reader, 4, NOW, work, 0) == 1
+    left.pop()()
+    assert latest.get(reader, 4, NOW, work, 0) == 2
+    assert (begun, left, latest.number) == ([0, 1], [], 2)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta, tzinfo
-from functools import cached_property
+from functools import cached_property, partial
 from typing import assert_never
 
 import msgspec
@@ -38,7 +37,7 @@ from foretop_core.rules.sentences import Text, estimate, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
 from foretop_core.store import Store
-from foretop_core.store.store import BackgroundReader
+from foretop_core.store.background_reader import BackgroundReader, LatestAnswer
 from foretop_core.tables.text import times
 from foretop_core.tables.text.times import IN_UTC, TimeZoneSetting
 
@@ -46,8 +45,6 @@ REFRESH = timedelta(seconds=10)
 """The second of a beat and the usual lengths of runs take a look at everything and move slowly."""
 PLAYED_AGAIN = timedelta(seconds=20)
 """A queue that has not moved is played forward again after this: estimates are told in minutes."""
-_LINE_RESTS = 5
-"""The line of a large cluster rests so many times as long as it took."""
 _USUAL_LIMITS = Thresholds()
 _LATELY = timedelta(hours=1)
 NextWaits = Mapping[str, Mapping[str, tuple[datetime, timedelta]]]
@@ -219,67 +216,29 @@ def _ended_lately(snapshot: ClusterSnapshot, now: datetime) -> tuple[Run, ...]:
     return tuple(run for _, run in lately)
 
 
-class _EndedOfMany:
-    """The runs of a large cluster that ended lately: looked for beside the event loop."""
-
-    def __init__(self) -> None:
-        self._found: tuple[Run, ...] = ()
-        self._basis: tuple[int, datetime] | None = None
-        self._is_at_work = False
-        self._rests_until = 0.0
-
-    def of(self, reader: BackgroundReader, revision: int, now: datetime) -> tuple[Run, ...]:
-        """The last ones that were found; none before the first look."""
-        is_old = self._basis is None or self._basis[0] != revision or now - self._basis[1] >= REFRESH
-        if is_old and not self._is_at_work and time.monotonic() >= self._rests_until:
-            self._is_at_work, self._basis = True, (revision, now)
-            reader.do(lambda snapshot: self._look(snapshot, now), lambda _: self._done())
-        return self._found
-
-    def _look(self, snapshot: ClusterSnapshot, now: datetime) -> None:
-        began = time.thread_time()
-        self._found = _ended_lately(snapshot, now)
-        self._rests_until = time.monotonic() + _LINE_RESTS * (time.thread_time() - began)
-
-    def _done(self) -> None:
-        self._is_at_work = False
-
-
 class _LongLine:
     """The line of a server in a large cluster: worked out beside the event loop, where the last one holds meanwhile."""
 
     def __init__(self) -> None:
-        self._line: QueueLine | None = None
-        self._told: Forecasts = {}
-        self._basis: tuple[int, datetime] | None = None
-        self._played: datetime | None = None
-        self._is_at_work = False
-        self._rests_until = 0.0
+        self._line: LatestAnswer[QueueLine] = LatestAnswer(REFRESH)
+        self._played: LatestAnswer[Forecasts] = LatestAnswer(PLAYED_AGAIN)
 
     def of(self, reader: BackgroundReader, revision: int, now: datetime, server: ServerFacts) -> QueueLine:
-        """The last one, with the server as it is now."""
-        is_old = self._basis is None or self._basis[0] != revision or now - self._basis[1] >= REFRESH
-        if is_old and not self._is_at_work and time.monotonic() >= self._rests_until:
-            self._is_at_work, self._basis = True, (revision, now)
-            reader.do(lambda snapshot: self._work(snapshot, now, server), lambda _: self._done())
-            if self._line is not None and (self._played is None or now - self._played >= PLAYED_AGAIN):
-                self._played = now
-                reader.do(lambda snapshot: self._play(snapshot, now, server), lambda _: None)
-        return unknown_line(server) if self._line is None else self._line
+        """The last one, with the server as it is now; the queue is played forward once there is one."""
+        told: Forecasts = {}
+        if self._line.number and not server.silence:
+            told = self._played.get(reader, None, now, partial(_played, server.namespace, now), told)
+        basis, work = (revision, self._played.number), partial(_worked_out, now, server, told)
+        return self._line.get(reader, basis, now, work, unknown_line(server))
 
-    def _work(self, snapshot: ClusterSnapshot, now: datetime, server: ServerFacts) -> None:
-        began = time.thread_time()
-        line = queue_line(snapshot, server.namespace, now, server, {} if server.silence else self._told)
-        self._line = msgspec.structs.replace(line, is_older=True).summed_up()
-        self._rests_until = time.monotonic() + _LINE_RESTS * (time.thread_time() - began)
 
-    def _play(self, snapshot: ClusterSnapshot, now: datetime, server: ServerFacts) -> None:
-        self._told = {} if server.silence else QueueForecasts().of(snapshot, server.namespace, now)
-        # The next look has the line with them.
-        self._basis, self._rests_until = None, 0.0
+def _worked_out(now: datetime, server: ServerFacts, told: Forecasts, snapshot: ClusterSnapshot) -> QueueLine:
+    line = queue_line(snapshot, server.namespace, now, server, told)
+    return msgspec.structs.replace(line, is_older=True).summed_up()
 
-    def _done(self) -> None:
-        self._is_at_work = False
+
+def _played(namespace: str, now: datetime, snapshot: ClusterSnapshot) -> Forecasts:
+    return QueueForecasts().of(snapshot, namespace, now)
 
 
 class RenderContextFactory:
@@ -297,7 +256,7 @@ class RenderContextFactory:
         self._reader = reader
         self._forecasts: defaultdict[str, QueueForecasts] = defaultdict(lambda: QueueForecasts(PLAYED_AGAIN, beside))
         self._long_lines: defaultdict[str, _LongLine] = defaultdict(_LongLine)
-        self._ended = _EndedOfMany()
+        self._ended: LatestAnswer[tuple[Run, ...]] = LatestAnswer(REFRESH)
         self._worked_out: tuple[datetime, int, ClusterSnapshot] | None = None
 
     def render_context(
@@ -332,7 +291,8 @@ class RenderContextFactory:
     def _ended_lately(self, snapshot: ClusterSnapshot, now: datetime) -> tuple[Run, ...]:
         reader = self._reader
         if reader is not None and reader.is_large:
-            return self._ended.of(reader, self._store.revision(self._context), now)
+            revision = self._store.revision(self._context)
+            return self._ended.get(reader, revision, now, lambda seen: _ended_lately(seen, now), ())
         return _ended_lately(snapshot, now)
 
     def _schedule_of(self, backup: Backup) -> Schedule | None:
