@@ -263,6 +263,7 @@ _OF_SCHEDULES = (
     _dialog("pause", _SCHEDULES, "s"),
     _dialog("pause, on the knob that cancels", _SCHEDULES, "s", "tab", "tab", without=_TYPED),
     _dialog("create", _SCHEDULES, "a", without=frozenset({"copy"})),
+    _dialog("create for a namespace", _filtered("9", "blog"), "a", without=frozenset({"copy"})),
     # The editor wants a terminal of its own: test_the_rest_of_the_spec_is_edited_in_the_person_s_editor.
     _dialog("edit", _SCHEDULES, "e", without=frozenset({"copy", "open_editor"})),
     _dialog("the server's default", _SCHEDULES, "colon", *typed("server-d"), "enter", without=_TYPED),

@@ -37,7 +37,10 @@ _MEANING = {action: meaning for meaning, actions in _SAME.items() for action in 
 for _meanings_of_room in samples("MEANINGS"):
     _MEANING |= _meanings_of_room
 _TWO_MEANINGS: Mapping[str, tuple[set[str], str]] = {
-    "a": ({"create-schedule", "decide-storage"}, "add and approve: no page has schedules and storage requests"),
+    "a": (
+        {"create-schedule", "cover-namespace", "decide-storage"},
+        "add and approve: no page has schedules and storage requests, and a namespace gets a schedule too",
+    ),
     "m": ({"messages", "leave"}, "the key that opens the messages closes them"),
     "n": ({"copy_namespace", "next"}, "the next match, as in less, vim and k9s"),
     "p": ({"primer", "previous"}, "the previous run of a container, as in k9s"),

@@ -308,7 +308,10 @@ def test_primer_prints_text(capsys: pytest.CaptureFixture[str]) -> None:
         (["--wind"], ["No such option --wind (see foretop --help)"]),
         (["reprot"], ["No such command 'reprot'; did you mean report? (see foretop --help)"]),
         (["schedule", "pauze"], ["No such command 'pauze'; did you mean pause? (see foretop schedule --help)"]),
-        (["schedule"], ["Missing command; use create, delete, edit, pause, unpause (see foretop schedule --help)"]),
+        (
+            ["schedule"],
+            ["Missing command; use cover, create, delete, edit, pause, unpause (see foretop schedule --help)"],
+        ),
         (["get", "--contxt", "a"], ["No such option --contxt; did you mean --context? (see foretop get --help)"]),
         (["get", "bakups"], ["foretop: 'bakups' is not valid for get; did you mean backups? (see foretop get --help)"]),
         (["get"], ["foretop: get needs one of findings, triage, schedules"]),

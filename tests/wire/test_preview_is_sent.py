@@ -25,6 +25,7 @@ COMMANDS = (
     ("schedule", "unpause", "resting", "--skip-immediately=true"),
     ("schedule", "create", "made", "--schedule", "30 3 * * *", "--ttl", "72h", "--labels", "tier=gold"),
     ("schedule", "edit", "nightly", "--schedule", "30 3 * * *", "--ttl", "72h", "--include-namespaces", "shop,web"),
+    ("schedule", "cover", "shop", "--schedule", "30 3 * * *", "--volumes", "files"),
     ("schedule", "delete", "nightly"),
     ("backup", "create", "--from-schedule", "gold-1"),
     ("backup", "create", "mine", "--from-schedule", "gold-1", "--labels", "by=hand"),

@@ -16,6 +16,7 @@ from foretop.commands import argument_values
 from foretop.commands.backup_spec_options import TRUTH, template_from, template_options
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
+from foretop.commands.live_session import wait_synced
 from foretop.commands.object_selection import (
     ObjectSelection,
     choosing_options,
@@ -55,17 +56,34 @@ from foretop_core.actions.planners.schedule_edits import (
     plan_edit_schedule,
 )
 from foretop_core.actions.planners.schedules import (
+    COVER_NAMESPACE,
     CREATE_SCHEDULE,
+    DEFAULT_CRON,
+    MOST,
+    WAYS,
     NewSchedule,
     check_schedule,
     described_by,
+    plan_cover,
     plan_create_schedules,
 )
 from foretop_core.actions.plans import Planner, chosen
 from foretop_core.actions.spec_editing import spec_as_text, spec_from_text
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule
-from foretop_core.models.kinds import BACKUP, DEFINITION, DEPLOYMENT, SCHEDULE, SERVER_STATUS, STORAGE
+from foretop_core.models.kinds import (
+    BACKUP,
+    CLAIM,
+    DATA_UPLOAD,
+    DEFINITION,
+    DEPLOYMENT,
+    NAMESPACE,
+    POD_VOLUME_BACKUP,
+    SCHEDULE,
+    SERVER_STATUS,
+    STORAGE,
+    VOLUME,
+)
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice
@@ -193,6 +211,34 @@ async def create(at: CommandSession, wanted: list[NewSchedule]) -> int:
         for request in wanted
     ]
     return await at.run(plan_create_schedules, placed)
+
+
+@verb_of(command, COVER_NAMESPACE)
+@click.argument("spaces", nargs=-1, required=True, metavar="NAMESPACE...")
+@click.option("--schedule", "cron", default=DEFAULT_CRON, show_default=True, metavar="CRON", help="When to run.")
+@click.option(
+    "--volumes",
+    type=click.Choice([MOST, *WAYS]),
+    default=MOST,
+    show_default=True,
+    help="How its volumes are taken: as leaves out the fewest, by Velero's default, as files, or as moved snapshots.",
+)
+@wait_option
+@connection_options
+@acting_options
+@in_session((*KINDS, NAMESPACE))
+async def cover(at: CommandSession, spaces: tuple[str, ...], cron: str, volumes: str) -> int:
+    """Create a schedule for namespaces, with a template that takes their volumes."""
+    at.session.watch_on_demand(_OF_VOLUMES)
+    await wait_synced(at.session)
+    there = {item.name: item for item in at.snapshot.namespaces or ()}
+    missing = [name for name in spaces if name not in there]
+    if missing:
+        raise BadInput(f"Namespace {humanize.join(missing)} does not exist, or may not be listed")
+    return await at.run(chosen(plan_cover, cron=cron, volumes=volumes), [there[name] for name in spaces])
+
+
+_OF_VOLUMES = frozenset(kind.name for kind in (CLAIM, VOLUME, POD_VOLUME_BACKUP, DATA_UPLOAD))
 
 
 def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:

@@ -1,32 +1,58 @@
-"""Plans that create or delete schedules."""
+"""Plans that create or delete schedules, among them one for a namespace that has none: it takes its volumes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.actions import validation
-from foretop_core.actions.action_record import LATE, ActionRecord, AskedOf, CommandLine, DialogSpec
+from foretop_core.actions.action_record import (
+    LATE,
+    ActionRecord,
+    AskedOf,
+    ChoiceField,
+    CommandLine,
+    DialogSpec,
+    TextField,
+)
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import create_step, delete_step
 from foretop_core.actions.velero_pickup import follow_new_schedule
 from foretop_core.cron import CronError, CronSchedule, Dialect
-from foretop_core.models import BackupSpec, Schedule
-from foretop_core.models.kinds import SCHEDULE, RequiredPermission
+from foretop_core.models import BackupSpec, Namespace, Resource, Schedule
+from foretop_core.models.kinds import NAMESPACE, SCHEDULE, RequiredPermission
 from foretop_core.models.velero import ScheduleMetadata, ScheduleSpec
 from foretop_core.models.wire import ObjectRef, as_json
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import ALL_DIALECTS, differences, readings
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.forecast import Readings, what_continues
+from foretop_core.rules.protection.coverage import namespace_filter
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+if TYPE_CHECKING:
+    from foretop_core.rules.volumes.foretold import ForetoldVolumes
+
+# Deferred imports: what volumes are foretold by is loaded with the first page that tells of them.
+
 NEXT_RUNS = 5
+DEFAULT_CRON = "30 1 * * *"
+_LONGEST_COVERING = 63
+_END = "-nightly"
+WAYS = {
+    "default": BackupSpec(),
+    "files": BackupSpec(default_volumes_to_fs_backup=True),
+    "moved": BackupSpec(snapshot_move_data=True),
+}
+"""How a template may say that volumes are taken; of two that take as many the earlier one."""
+MOST = "most"
+_MOST_TOLD = 3
 
 
 class NewSchedule(msgspec.Struct, frozen=True):
@@ -208,6 +234,88 @@ def _delete_step(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -
     return delete_step(snapshot.ref(schedule), schedule, as_json(schedule.spec), forecast, warnings)
 
 
+# A schedule for a namespace that has none
+
+
+def read_cron(text: str) -> str:
+    """Reads no further than whether there is one: how it is read depends on the server."""
+    return text.strip() or DEFAULT_CRON
+
+
+def plan_cover(
+    snapshot: ClusterSnapshot,
+    namespaces: Iterable[Namespace],
+    now: datetime,
+    cron: str = DEFAULT_CRON,
+    volumes: str = MOST,
+) -> Plan:
+    """A Schedule for each namespace; `volumes` is a way, or `most` for the one that leaves out the fewest."""
+    from foretop_core.rules.facts.volume_facts import described
+
+    plan = Plan(COVER_NAMESPACE, now, ())
+    for namespace in namespaces:
+        validation.namespaces((namespace.name,))
+        server = next(iter(snapshot.velero_namespaces), "velero")
+        name = _free_name(snapshot, server, namespace.name)
+        spec = WAYS.get(volumes) or takes_most(snapshot, server, namespace.name)
+        template = replace(spec, included_namespaces=(namespace.name,))
+        made = plan_create_schedules(snapshot, [NewSchedule(server, name, cron, template)], now)
+        told = snapshot.next_volumes(described(server, name, template), namespace.name)
+        covered = _covered_by(snapshot, namespace.name)
+        steps = tuple(_with_volumes(step, told, covered) for step in made.steps)
+        plan = replace(plan, steps=(*plan.steps, *steps), refused=(*plan.refused, *made.refused))
+    return plan
+
+
+def takes_most(snapshot: ClusterSnapshot, server: str, namespace: str) -> BackupSpec:
+    """The template that leaves out the fewest of its volumes, and of the fewest it is not known."""
+
+    from foretop_core.rules.facts.volume_facts import described
+
+    def lacks(way: BackupSpec) -> tuple[int, int]:
+        template = replace(way, included_namespaces=(namespace,))
+        found = snapshot.next_volumes(described(server, f"{namespace}{_END}", template), namespace)
+        return len(found.left_out), len(found.open)
+
+    return min(WAYS.values(), key=lacks)
+
+
+def _with_volumes(step: PlanStep, told: ForetoldVolumes, covered: tuple[str, ...]) -> PlanStep:
+    """The same with what becomes of its volumes, and who takes it already."""
+    lacks = [f"It leaves out {one.name}: {one.why}." for one in told.left_out[:_MOST_TOLD]]
+    more = len(told.left_out) - _MOST_TOLD
+    lacks += [f"It leaves out {humanize.count(more, 'more volume')}."] if more > 0 else []
+    if told.open:
+        names = [one.name for one in told.open]
+        lacks.append(f"It may take {humanize.join(names, _MOST_TOLD)}: {told.open[0].why}.")
+    if told.unknown:
+        lacks.append(f"Whether it takes its volumes is not known: {told.unknown}.")
+    if covered:
+        lacks.append(f"{humanize.join(covered)} {'takes' if len(covered) == 1 else 'take'} it already.")
+    takes = f"; it takes {humanize.count(len(told.taken), 'volume')} of it" if told.taken else ""
+    return replace(step, forecast=f"{step.forecast}{takes}", warnings=(*step.warnings, *lacks))
+
+
+def _covered_by(snapshot: ClusterSnapshot, namespace: str) -> tuple[str, ...]:
+    return tuple(
+        schedule.name
+        for schedule in snapshot.schedules
+        if not schedule.spec.paused and namespace_filter(schedule.spec.template).takes(namespace)
+    )
+
+
+def _free_name(snapshot: ClusterSnapshot, server: str, namespace: str) -> str:
+    """`shop-nightly`, or with a number where that is taken."""
+    taken = {schedule.name for schedule in snapshot.schedules if schedule.namespace == server}
+    ends = (f"{_END}{f'-{number}' if number > 1 else ''}" for number in range(1, len(taken) + 2))
+    names = (f"{namespace[: _LONGEST_COVERING - len(end)]}{end}" for end in ends)
+    return next(name for name in names if name not in taken)
+
+
+def _stays(item: Resource, _moves: Callable[[], bool]) -> str:
+    return "it is being deleted" if item.metadata.deletion_timestamp is not None else ""
+
+
 CREATE_SCHEDULE = ActionRecord(
     130,
     "create-schedule",
@@ -250,4 +358,37 @@ DELETE_SCHEDULE = ActionRecord(
         ),
     ),
     purpose="delete schedules",
+)
+COVER_NAMESPACE = ActionRecord(
+    135,
+    "cover-namespace",
+    "Create a schedule for it",
+    "a",
+    (NAMESPACE,),
+    (RequiredPermission("create", SCHEDULE),),
+    plan_cover,
+    applies=_stays,
+    short="schedule",
+    footer=LATE,
+    words=("protect", "cover"),
+    hint="create a schedule for {}",
+    dialog=DialogSpec(
+        "Create a schedule for {}",
+        "Create",
+        fields=(
+            TextField("cron", "Cron", "0 3 * * 1-5", read_cron, default=DEFAULT_CRON),
+            ChoiceField(
+                "volumes",
+                "Volumes",
+                (
+                    ("as takes most of them", MOST),
+                    ("Velero's default", "default"),
+                    ("file copies", "files"),
+                    ("snapshots, moved to storage", "moved"),
+                ),
+            ),
+        ),
+    ),
+    follow=follow_new_schedule,
+    commands=(CommandLine("schedule cover", "foretop schedule cover shop --schedule '0 3 * * *'"),),
 )

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from foretop_core.foreign_text import named
 from foretop_core.models import Backup, BackupStorageLocation
 from foretop_core.models.velero import BackupStorageLocationSpec
-from foretop_core.rules.facts.size_facts import PlaceSize, place_size
 from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, unchecked_for
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.phases import WAITING
@@ -23,6 +23,11 @@ from foretop_core.rules.queue.positions import has_ended
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_repository
+
+if TYPE_CHECKING:
+    from foretop_core.rules.facts.size_facts import PlaceSize
+
+# Deferred imports: the bytes of volumes are told on the page of storage alone.
 
 __all__ = [
     "StorageFacts",
@@ -165,6 +170,8 @@ class StorageFacts(msgspec.Struct, frozen=True, dict=True):
     @property
     def volumes(self) -> PlaceSize:
         """The volumes that were moved to it, and their bytes."""
+        from foretop_core.rules.facts.size_facts import place_size
+
         return place_size(self.snapshot, self.place.namespace, self.place.name)
 
     @property

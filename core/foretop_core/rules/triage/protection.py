@@ -82,8 +82,11 @@ def _uncovered(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Finding:
         None,
         "only a refused schedule takes it" if refused else "no schedule and no NAB takes it",
         f"{nothing}, and it has no NAB of its own.{kept}",
-        f"{f'Correct {names}' if refused else 'Add it to a schedule'}; or, where it needs no backup, add it to "
-        "thresholds.ignoredNamespaces of the configuration.",
+        sentence(
+            f"{f'Correct {names}, or create a schedule for it' if refused else 'Create a schedule for it'}",
+            Key("cover-namespace"),
+            "; or, where it needs no backup, add it to thresholds.ignoredNamespaces of the configuration.",
+        ),
         (*((snapshot.ref(newest),) if newest else ()), *(snapshot.ref(schedule) for schedule in refused)),
     )
 
