@@ -189,6 +189,19 @@ async def test_a_refusal_of_the_controller_is_told_at_once(told: dict[str, Any],
     assert str(refused.value) == f"The request for the log is refused: {why} (ask the administrator)"
 
 
+async def test_a_tenants_request_that_velero_calls_failed_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = {"phase": "Created", "velero": {"status": {"phase": "Failed", "message": "no such key"}}}
+    async with box_with([]) as box, hand_in(box, tmp_path) as executor, controller(box, told):
+        behind = box.storage.kind("NonAdminDownloadRequest").schema["properties"]["status"]["properties"]["velero"]
+        status = behind["properties"]["status"]["properties"]
+        monkeypatch.setitem(status, "phase", {"type": "string"})
+        monkeypatch.setitem(status, "message", {"type": "string"})
+        with pytest.raises(FileUnavailable, match="Velero cannot sign a URL for the log: no such key"):
+            await run_files.tenant_file(executor, tenant(storage="mine"), RunFile.LOG, None, None)
+
+
 async def test_a_request_that_is_accepted_first_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accepted = {"phase": "Created", "conditions": [condition("Accepted", "True", "Accepted", "well")]}
     async with box_with([]) as box, hand_in(box, tmp_path) as executor, controller(box, accepted), object_store(box):

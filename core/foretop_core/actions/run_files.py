@@ -18,7 +18,7 @@ from foretop_core.kube.connection.connection_errors import Unreachable
 from foretop_core.kube.connection.list_watch_codec import read_event
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore, decode
 from foretop_core.models.kinds import DOWNLOAD_REQUEST, NONADMIN_DOWNLOAD, kind_of_ref
-from foretop_core.models.velero import DownloadRequest, NonAdminDownloadRequest
+from foretop_core.models.velero import DownloadRequest, DownloadStatus, NonAdminDownloadRequest
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.contents_facts import FetchedFiles
 from foretop_core.rules.phases import why_no_files
@@ -224,7 +224,10 @@ async def _address(executor: PlanExecutor, target: ObjectRef, file: RunFile) -> 
 
 def _url_of(body: bytes, file: RunFile) -> str:
     """The address; a release that says that there will be none is taken at its word."""
-    status = decode(DownloadRequest, body).status
+    return _signed(decode(DownloadRequest, body).status, file)
+
+
+def _signed(status: DownloadStatus, file: RunFile) -> str:
     if status.phase == "Failed" and not status.download_url:
         why = status.message or "its request has failed, and nothing says why"
         raise FileUnavailable(f"Velero cannot sign a URL for the {file.noun}", why, "read the log of Velero's pod")
@@ -234,7 +237,7 @@ def _url_of(body: bytes, file: RunFile) -> str:
 def _url_of_nonadmin(body: bytes, file: RunFile) -> str:
     """The address, or the controller's reason for giving none: it says so by a condition whose reason is Error."""
     status = decode(NonAdminDownloadRequest, body).status
-    if url := status.velero.status.download_url:
+    if url := _signed(status.velero.status, file):
         return url
     refused = next(
         (condition for condition in status.conditions if condition.status == "False" or condition.reason == "Error"),
