@@ -12,9 +12,11 @@ import pytest
 from foretop.cli import run
 from foretop_demo.access import Rule, User
 from foretop_demo.local_api_server import LocalApiServer
+from tests.wire.action_fixtures import Wire, wire
 from tests.wire.boxes import box_in_thread, kubeconfig
 from tests.wire.test_commands import VELERO, obj
 
+__all__ = ["wire"]
 _NAMESPACES_ONLY = Rule(("get", "list", "watch"), ("",), ("namespaces",))
 NO_NAMESPACES = User("no-namespaces", (Rule(("get", "list", "watch"), ("velero.io", "apps"), ("*",)),))
 
@@ -140,7 +142,8 @@ def test_volumes_are_proven_by_what_velero_made_of_them(tmp_path: Path, capsys: 
         assert shop["volumesLeftOut"] == [{"name": "orders", "why": "no snapshot and no file copy of it was made"}]
         shop = rows(kubeconfig(box, tmp_path, "no-claims"), capsys)["shop"]
         assert (shop["state"], shop["volumesTaken"]) == ("not known", [])
-        assert shop["volumesUnknown"] == "its PersistentVolumeClaims were not read"
+        why = "its PersistentVolumeClaims were not read: you may not list persistentvolumeclaims"
+        assert shop["volumesUnknown"] == why
 
 
 def test_findings_name_what_nothing_covers(
@@ -150,3 +153,97 @@ def test_findings_name_what_nothing_covers(
     found = {(one["code"], one["name"]) for one in json.loads(capsys.readouterr().out)["items"]}
     assert ("namespace-uncovered", "wiki") in found
     assert not {name for code, name in found if code == "namespace-uncovered"} & {"shop", "legacy", "velero"}
+
+
+_PARTS = (
+    ("", "persistentvolumeclaims"),
+    ("", "persistentvolumes"),
+    ("", "pods"),
+    ("", "configmaps"),
+    ("apps", "deployments"),
+    ("velero.io", "volumesnapshotlocations"),
+    ("velero.io", "podvolumebackups"),
+)
+"""What decides about volumes, and what proves them."""
+_OTHERS = (
+    Rule(("get", "list", "watch"), ("",), ("namespaces",)),
+    Rule(("get", "list", "watch"), ("velero.io",), ("schedules", "backups", "restores", "backupstoragelocations")),
+    Rule(("get", "list", "watch"), ("velero.io",), ("datauploads", "backuprepositories")),
+)
+
+
+def _without(plural: str) -> User:
+    rights = (Rule(("get", "list", "watch"), (group,), (name,)) for group, name in _PARTS if name != plural)
+    return User(f"without-{plural}", (*_OTHERS, *rights))
+
+
+def _with_one_volume() -> list[dict[str, Any]]:
+    """A namespace with a claim on a volume that the one snapshot location knows, in the release that is foretold."""
+    bound = {**_CLAIM, "metadata": {"name": "cart", "namespace": "shop"}, "spec": {"volumeName": "pv-cart"}}
+    source = {
+        "claimRef": {"namespace": "shop", "name": "cart"},
+        "awsElasticBlockStore": {"volumeID": "vol-1"},
+        "capacity": {"storage": "1Gi"},
+        "accessModes": ["ReadWriteOnce"],
+    }
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv-cart"}, "spec": source}
+    place = obj("VolumeSnapshotLocation", "default", {"provider": "aws"})
+    template = {"includedNamespaces": ["shop"], "resourcePolicy": {"kind": "configmap", "name": "policy"}}
+    policy = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "policy", "namespace": "velero"},
+        "data": {"policy": "version: v1\nvolumePolicies:\n- conditions: {storageClass: [x]}\n  action: {type: skip}\n"},
+    }
+    one = obj("Schedule", "shop-daily", {"schedule": "0 2 * * *", "template": template})
+    others = [each for each in OBJECTS if (each["kind"], each["metadata"]["name"]) != ("Schedule", "shop-daily")]
+    return [*others, one, policy, place, bound | {"status": {"phase": "Bound"}}, volume]
+
+
+def test_each_right_that_is_missing_is_named_where_it_leaves_volumes_not_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    users = [_without(plural) for _, plural in _PARTS]
+    with box_in_thread(_with_one_volume(), users) as box:
+        told = {
+            user.name: rows(kubeconfig(box, tmp_path, user.name), capsys)["shop"]["schedules"][0]
+            for user in (User("admin"), *users)
+        }
+    taken = [{"name": "cart", "method": "snapshot"}]
+    assert told["admin"]["volumesTaken"] == told["without-podvolumebackups"]["volumesTaken"] == taken
+    assert told["without-persistentvolumeclaims"]["volumesUnknown"] == (
+        "its PersistentVolumeClaims were not read: you may not list persistentvolumeclaims"
+    )
+    whys = {
+        name: [one["why"] for one in schedule["volumesNotKnown"]]
+        for name, schedule in told.items()
+        if schedule["volumesNotKnown"]
+    }
+    assert whys == {
+        "without-persistentvolumes": ["you may not list persistentvolumes"],
+        "without-pods": ["you may not list pods"],
+        "without-configmaps": ["you may not get configmaps policy in velero"],
+        "without-deployments": ["the release of Velero is not known: you may not list deployments"],
+        "without-volumesnapshotlocations": ["you may not list volumesnapshotlocations in velero"],
+    }
+
+
+_VOLUME_KINDS = {*(plural for _, plural in _PARTS[:4]), "volumesnapshotlocations", "podvolumebackups", "storageclasses"}
+
+
+@pytest.mark.parametrize("what", ["schedules", "protection"])
+def test_with_few_rights_nothing_more_is_asked_than_with_all(
+    what: str, wire: Wire, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever may not see volumes waits for none of them: each is refused once, and not asked for again."""
+    asked: dict[str, list[str]] = {}
+    blind = User("blind", _OTHERS)
+    with box_in_thread(_with_one_volume(), [blind]) as box:
+        for user in ("admin", "blind"):
+            wire.asked.clear()
+            assert run(["get", what, "-o", "json", "--kubeconfig", kubeconfig(box, tmp_path, user)]) == 0
+            capsys.readouterr()
+            asked[user] = [path.rpartition("/")[2] for method, path in wire.asked if method == "GET"]
+    of_volumes = {user: [name for name in names if name in _VOLUME_KINDS] for user, names in asked.items()}
+    assert len(of_volumes["blind"]) <= len(of_volumes["admin"])
+    assert bool(of_volumes["admin"]) is (what == "protection"), "only a page that shows them asks for them"

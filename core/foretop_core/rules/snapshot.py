@@ -34,7 +34,7 @@ from foretop_core.models import (
     ServerStatusRequest,
 )
 from foretop_core.models.builtin_kinds import ConfigMap
-from foretop_core.models.kinds import Kind
+from foretop_core.models.kinds import CLAIM, DATA_UPLOAD, DEPLOYMENT, POD_VOLUME_BACKUP, VOLUME, Kind
 from foretop_core.models.velero import EXCLUDE_LABEL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.behaviour_evidence import behaviour
@@ -52,6 +52,9 @@ from foretop_core.rules.schedule_history import history
 from foretop_core.rules.sentences import Moment, Text, render
 from foretop_core.rules.velero_pods import server_pod, server_started
 from foretop_core.rules.volumes.evidence import (
+    PERSISTENT_VOLUMES,
+    RELEASE,
+    SERVER_FLAGS,
     ClaimedVolume,
     ExpectedSnapshots,
     KnownVolumes,
@@ -77,6 +80,8 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Resource)
 Verdicts = Mapping[str, tuple[Dialect, ...]]
 QUEUE_FIELD = "queuePosition"
+_UNREAD = {PERSISTENT_VOLUMES: VOLUME.name, RELEASE: DEPLOYMENT.name, SERVER_FLAGS: DEPLOYMENT.name}
+"""By what decides about volumes, the kind that tells it."""
 _JUDGED_BY = frozenset({"", "Schedule", "Backup", "Restore", "BackupStorageLocation"})
 
 
@@ -397,6 +402,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             self._moved(backup),
             count,
             has_movements=has_movements,
+            because=self.volumes_seen.because(POD_VOLUME_BACKUP.name, DATA_UPLOAD.name),
             known=self.volume_info(backup),
         )
 
@@ -432,7 +438,10 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         volumes = {
             one.claim.spec.volume_name: one.volume for one in self._with_volume(claims) if one.volume is not None
         }
-        return NamespaceVolumes(claims, volumes, None if deciders.pods is None else deciders.pods.get(namespace, ()))
+        is_seen = bool(volumes) or VOLUME.name not in self.volumes_seen.missing_rights
+        return NamespaceVolumes(
+            claims, volumes if is_seen else None, None if deciders.pods is None else deciders.pods.get(namespace, ())
+        )
 
     def next_volumes_of(self, schedule: Schedule) -> Mapping[str, ForetoldVolumes]:
         """By namespace, the volumes that the next run of a schedule is to take; costs a look at all claims."""
@@ -456,8 +465,11 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
         if namespace not in self._deciders:
             excluded = (item.name for item in self.namespaces or () if item.label(EXCLUDE_LABEL) == "true")
+            known, rights = self.deciding.get(namespace) or Deciders(namespace), self.volumes_seen.missing_rights
+            mine = {what: rights[kind] for what, kind in _UNREAD.items() if kind in rights}
             self._deciders[namespace] = msgspec.structs.replace(
-                self.deciding.get(namespace) or Deciders(namespace),
+                known,
+                unread={**known.unread, **mine},
                 release=self.verdict(namespace).release,
                 flags=self.server(namespace).volume_flags,
                 excluded_namespaces=tuple(excluded),
@@ -512,7 +524,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     def _why_no_claims(self, namespace: str) -> str:
         if namespace in self.volumes_seen.unreadable_in:
             return "a PersistentVolumeClaim of it cannot be read"
-        return "its PersistentVolumeClaims were not read"
+        return f"its PersistentVolumeClaims were not read{self.volumes_seen.because(CLAIM.name)}"
 
     def _moved(self, backup: Backup) -> Mapping[tuple[str, str], DataMovement]:
         key = backup.namespace, backup.name

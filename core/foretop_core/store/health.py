@@ -142,6 +142,14 @@ class WatchHealthRegistry(msgspec.Struct):
             if _is_of(scope, context, kind) and not scope.selector and _is_seen(entry) and not entry.lost_lines
         )
 
+    def missing_right(self, context: str, kind: Kind) -> str:
+        """`you may not list pods`, where that is why a kind is not seen, or not in all namespaces; "" otherwise."""
+        is_refused = any(
+            _is_of(scope, context, kind) and entry.health.state is WatchState.FORBIDDEN
+            for scope, entry in self._entries.items()
+        )
+        return f"you may not list {kind.plural}" if is_refused else ""
+
     def is_first_list(self, scope: WatchScope) -> bool:
         """True if the list that comes in is the first one: before a later one, everything is known already."""
         entry = self._entries.get(scope)

@@ -18,6 +18,7 @@ from foretop_core.models.kinds import (
     BACKUP,
     CLAIM,
     DATA_UPLOAD,
+    DEPLOYMENT,
     NAB,
     NAMESPACE,
     POD_VOLUME_BACKUP,
@@ -25,6 +26,7 @@ from foretop_core.models.kinds import (
     RESTORE,
     SCHEDULE,
     STORAGE,
+    VOLUME,
     Kind,
     kind_of,
 )
@@ -50,6 +52,8 @@ MOST_AT_ONCE = 500
 """So many objects are looked at on the event loop: it takes some milliseconds."""
 MOST_VOLUME_INFOS, MOST_KNOWN_VOLUMES = 64, 50_000
 """So many volume infos of a cluster are remembered, with so many volumes before the newest."""
+_OF_VOLUMES = (CLAIM, VOLUME, POD_VOLUME_BACKUP, DATA_UPLOAD, DEPLOYMENT)
+"""The kinds without which it is not known what becomes of volumes."""
 _PROTECTION_KINDS = frozenset(kind.name for kind in (NAMESPACE, BACKUP, SCHEDULE, RESTORE, NAB, REPOSITORY, STORAGE))
 
 
@@ -248,6 +252,7 @@ class Store:
             self.health.listed_in(context, CLAIM),
             frozenset(key.namespace for key in unreadable if key.kind == CLAIM.name),
             frozenset.intersection(*moved) - odd - ({""} if odd else set()),
+            {kind.name: right for kind in _OF_VOLUMES if (right := self.health.missing_right(context, kind))},
         )
 
     def _new_snapshot(

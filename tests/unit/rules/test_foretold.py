@@ -145,7 +145,7 @@ def test_what_leaves_a_volume_out_is_told(template: dict[str, Any], objects: tup
 
 def test_what_was_not_read_leaves_a_volume_open() -> None:
     assert why(foretold({}, deciding=None)) == "pods were not read"
-    assert why(foretold({}, version="")) == "release of Velero were not read"
+    assert why(foretold({}, version="")) == "the release of Velero is not known"
     refused = replace(
         KNOWN, locations=None, unread={"VolumeSnapshotLocations": "you may not list volumesnapshotlocations"}
     )

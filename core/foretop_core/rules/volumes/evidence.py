@@ -35,6 +35,8 @@ from foretop_core.rules.protection.coverage import (
 _CLAIM_NAME = "velero.io/pvc-name"
 _CLAIM_UID = "velero.io/pvc-uid"
 _ENDED = frozenset({"Completed", "Failed", "Canceled"})
+PERSISTENT_VOLUMES, RELEASE, SERVER_FLAGS = "PersistentVolumes", "the release of Velero", "the flags of the server"
+"""Some of what decides about volumes, as it is named where it was not read."""
 NO_DATA_OF_IT = "no snapshot and no file copy of it was made"
 
 
@@ -46,10 +48,17 @@ class VolumesSeen(msgspec.Struct, frozen=True):
     """The namespaces with a claim that cannot be read."""
     movements_in: frozenset[str] = frozenset()
     """The namespaces of Velero servers."""
+    missing_rights: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """By kind, the right that is missing: `you may not list persistentvolumeclaims`."""
 
     def has_claims_of(self, namespace: str) -> bool:
         is_listed = "" in self.claims_in or namespace in self.claims_in
         return is_listed and namespace not in self.unreadable_in
+
+    def because(self, *kinds: str) -> str:
+        """`: you may not list …` of the first of these kinds that may not be seen; "" where a right is not why."""
+        right = next((self.missing_rights[kind] for kind in kinds if kind in self.missing_rights), "")
+        return f": {right}" if right else ""
 
     def has_movements_of(self, server: str) -> bool:
         return "" in self.movements_in or server in self.movements_in
@@ -280,9 +289,13 @@ def volume_evidence(
     count: SnapshotCount,
     *,
     has_movements: bool,
+    because: str = "",
     known: KnownVolumes | None = None,
 ) -> VolumeEvidence:
-    """The evidence for the volumes of one namespace; `known` is the volume info of the backup, where it was fetched."""
+    """The evidence for the volumes of one namespace; `known` is the volume info of the backup, where it was fetched.
+
+    `because` says which right is missing where movements were not read.
+    """
     taken: list[TakenVolume] = []
     left_out: list[LeftOutVolume] = []
     rest: list[str] = []
@@ -335,7 +348,7 @@ def volume_evidence(
         left_out += [LeftOutVolume(name, NO_DATA_OF_IT) for name in rest]
         rest = []
     elif rest:
-        unknown = _why_open(count, has_movements=has_movements)
+        unknown = _why_open(count) if has_movements else f"{MOVEMENTS_UNREAD}{because}"
     return VolumeEvidence(
         tuple(sorted(taken, key=lambda one: one.name)),
         tuple(sorted(left_out, key=lambda one: one.name)),
@@ -486,9 +499,7 @@ def _proven_by_count(count: SnapshotCount) -> ExpectedSnapshots | None:
     return expected if not expected.unknown and len(expected.taken) == count.attempted else None
 
 
-def _why_open(count: SnapshotCount, *, has_movements: bool) -> str:
-    if not has_movements:
-        return MOVEMENTS_UNREAD
+def _why_open(count: SnapshotCount) -> str:
     if not count.attempted:
         return "its volumes were moved by operations that have no object here"
     snapshots = humanize.count(count.attempted, "snapshot")

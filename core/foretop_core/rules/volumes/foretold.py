@@ -25,7 +25,15 @@ from foretop_core.rules.protection.coverage import (
     refused_because,
     resource_policy,
 )
-from foretop_core.rules.volumes.evidence import LeftOutVolume, TakenVolume, VolumeFlags, method_of
+from foretop_core.rules.volumes.evidence import (
+    PERSISTENT_VOLUMES,
+    RELEASE,
+    SERVER_FLAGS,
+    LeftOutVolume,
+    TakenVolume,
+    VolumeFlags,
+    method_of,
+)
 from foretop_core.rules.volumes.policies import (
     NO_POLICIES,
     PolicyNotRead,
@@ -267,7 +275,7 @@ class _Walk:
         if self._objects.pods is None and (self._may_be_copied or self._filters.takes_pods()):
             return OpenVolume(name, self._deciders.why_unread("pods"))
         if self._objects.volumes is None:
-            return OpenVolume(name, self._deciders.why_unread("PersistentVolumes"))
+            return OpenVolume(name, self._deciders.why_unread(PERSISTENT_VOLUMES))
         volume = self._objects.volumes.get(claim.spec.volume_name)
         if volume is None:
             return OpenVolume(name, "its PersistentVolume was not found")
@@ -409,7 +417,7 @@ class _Walk:
         if volume.spec.csi is None or name not in self._taken_claims:
             return None
         if flags is None:
-            return OpenVolume(name, self._deciders.why_unread("flags of the server"), VolumeMethod.SNAPSHOT)
+            return OpenVolume(name, self._deciders.why_unread(SERVER_FLAGS), VolumeMethod.SNAPSHOT)
         if not flags.has_csi:
             return None
         if self._policies.action(volume, claim) is VolumeAction.SKIP:
@@ -470,7 +478,7 @@ class _Walk:
         if self._policies.action(volume, claim) is VolumeAction.SKIP:
             return LeftOutVolume(name, "its resource policy says skip")
         if volume.spec.csi is not None and flags is None:
-            return OpenVolume(name, self._deciders.why_unread("flags of the server"), VolumeMethod.SNAPSHOT)
+            return OpenVolume(name, self._deciders.why_unread(SERVER_FLAGS), VolumeMethod.SNAPSHOT)
         if volume.spec.csi is not None and flags is not None and flags.has_csi:
             return LeftOutVolume(name, "its claim is not taken, and CSI snapshots are made of claims")
         return self._by_plugin(name, volume)
@@ -532,7 +540,8 @@ def _sorted(fates: Iterable[Fate]) -> ForetoldVolumes:
 
 def _why_not_foretold(deciders: Deciders) -> str:
     if deciders.is_foretold is None:
-        return deciders.why_unread("release of Velero")
+        right = deciders.unread.get(RELEASE)
+        return f"{RELEASE} is not known{f': {right}' if right else ''}"
     release = deciders.release
     return "" if deciders.is_foretold else f"how Velero {release} takes volumes is not known"
 
