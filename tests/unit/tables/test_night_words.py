@@ -475,6 +475,31 @@ def test_without_a_window_it_is_told_whether_all_is_done_by_six(minutes: int, to
     assert lines["By 06:00"] == told
     assert "Done" not in lines, "it would be a second answer"
     refused = replace(run, owner=Owner(OwnerKind.SCHEDULE, "velero", "media"), end=None, fate=Fate.REFUSED)
+    hours = [(NOW + timedelta(hours=hour), NOW + timedelta(hours=hour, minutes=1)) for hour in range(24)]
+    hourly = [
+        replace(
+            run,
+            owner=Owner(OwnerKind.SCHEDULE, "velero", "hourly"),
+            due=at_hour,
+            submitted=at_hour,
+            end=Range(over, (over, over), (over, over), over),
+            ends=((over - NOW).total_seconds(),),
+        )
+        for at_hour, over in hours
+    ]
+    (all_day,) = (
+        "".join(phrase.text for phrase in line.phrases)
+        for line in night_words(ServerNight("prod", replace(ahead.night, runs=(run, *hourly))), NOW, UTC)
+        if line.label == "By 06:00"
+    )
+    assert all_day == told, "the hourly one ends at 05:42 at last before six"
+    early = replace(run, due=at("04:00"), submitted=at("04:00"), end=hourly[1].end, ends=hourly[1].ends)
+    (goes_on,) = (
+        "".join(phrase.text for phrase in line.phrases)
+        for line in night_words(ServerNight("prod", replace(ahead.night, runs=(early, *hourly))), NOW, UTC)
+        if line.label == "By 06:00"
+    )
+    assert goes_on == "UTC: yes, ends 03:42, 90% sure; hourly goes on all day"
     both = replace(ahead.night, runs=(run, refused))
     (by_six,) = (line for line in night_words(ServerNight("prod", both), NOW, UTC) if line.label == "By 06:00")
     assert "".join(phrase.text for phrase in by_six.phrases) == f"{told.replace('yes', 'not all')}; media refused"

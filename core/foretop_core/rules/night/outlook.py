@@ -195,6 +195,8 @@ class WindowOutlook(msgspec.Struct, frozen=True):
     """Of the night's schedules those that make no backup in it: their run was skipped."""
     missing: tuple[str, ...] = ()
     """`offsite-copy refused`, `etl lost`: the runs due before it that are not made."""
+    going_on: tuple[str, ...] = ()
+    """The schedules that are made all day long, and so after the last end too: that end is none of theirs."""
 
     @property
     def runs(self) -> tuple[ForeseenRun, ...]:
@@ -285,11 +287,24 @@ def by_six(night: Night, schedules: Sequence[ScheduleOutlook], zone: tzinfo) -> 
     Of all runs where it has no others before six. One without a known end counts, whosever it is: its slot is taken.
     """
     six = Window(_SIX, _HALF_HOUR, zone)
-    answer = window_outlook(_with_own_runs(night, schedules), six)
+    answer, going_on = window_outlook(_with_own_runs(night, schedules), six), tuple[str, ...]()
     if answer.last_before is None:
         answer = window_outlook(night, six)
+    else:
+        going_on = _going_on(night, schedules, answer.last_before.likely, answer.begins)
     missing = _missing(night, answer.begins, _often(night, schedules))
-    return msgspec.structs.replace(answer, skipped=_skipped(night, schedules, answer.begins), missing=missing)
+    skipped = _skipped(night, schedules, answer.begins)
+    return msgspec.structs.replace(answer, skipped=skipped, missing=missing, going_on=going_on)
+
+
+def _going_on(night: Night, schedules: Sequence[ScheduleOutlook], after: datetime, until: datetime) -> tuple[str, ...]:
+    """The schedules made all day long that end a run between the end of the night's own runs and six."""
+    often = _often(night, schedules)
+    return tuple(
+        one.name
+        for one in schedules
+        if one.name in often and any(run.end is not None and after < run.end.likely < until for run in one.runs)
+    )
 
 
 def _missing(night: Night, until: datetime, often: set[str]) -> tuple[str, ...]:

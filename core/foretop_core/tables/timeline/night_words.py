@@ -179,6 +179,10 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
     if still and not is_unknown:
         phrases.append(Phrase(f"; {still}"))
     phrases += [Phrase(f"; {words}", Tone.BAD) for words in kept.missing]
+    if kept.going_on:
+        all_day = kept.going_on if len(kept.going_on) <= _MOST_NAMED else (f"{len(kept.going_on)} schedules",)
+        go_on = "goes on" if len(kept.going_on) == 1 else "go on"
+        phrases.append(Phrase(f"; {humanize.join(all_day)} {go_on} all day", Tone.DIM))
     matters = skipped or is_unknown or kept.missing or (still and not is_six)
     return WordLine("By 06:00" if is_six else "Done", tuple(phrases), 6 if matters else 4)
 
