@@ -14,7 +14,8 @@ import pytest
 import urllib3
 
 from foretop_core.models import BackupSpec
-from foretop_core.rules.protection.coverage import template_coverage
+from foretop_core.rules.volumes.evidence import VolumeFlags
+from foretop_core.rules.volumes.foretold import Deciders, planned_coverage, run_plan
 from tests.unit.rules.test_protection_coverage import TEMPLATES
 from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.stories import wait_until_available
@@ -23,6 +24,8 @@ from tests.velero.velero_cluster import ServerFlags, StorySteps
 SHOP = "shop"
 ENDED = ("Completed", "PartiallyFailed", "Failed", "FailedValidation")
 Labels = Mapping[str, str]
+DECIDERS = Deciders(flags=VolumeFlags(), config_maps={"p": None}, locations=())
+"""All that decides there beside a template: no ConfigMap has the policies that one of them names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ def test_a_backup_contains_what_foretop_says_that_its_template_takes(cluster: Re
         backup = f"template-{number}"
         cluster.create("Backup", backup, template)
         steps.wait_for_phase("Backup", backup, *ENDED)
-        sentence = str(template_coverage(msgspec.convert(template, BackupSpec), SHOP))
+        sentence = str(planned_coverage(run_plan(msgspec.convert(template, BackupSpec), DECIDERS, backup), SHOP))
         phase, contained = steps.phase("Backup", backup), set(_contained(cluster, steps, backup))
         if (phase, contained) != (_phase(sentence), _said(sentence)):
             different.append(f"{name}: {sentence!r}, and it was {phase} with {sorted(contained)}")
