@@ -92,6 +92,31 @@ def test_without_the_right_to_ask_only_the_objects_tell(tmp_path: Path, capsys: 
         assert err.count("read-only is on") == 2
 
 
+def test_a_copy_is_looked_into_and_compared_with_another_and_with_what_is_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with living(tmp_path) as (_, path):
+
+        def taken(*words: str) -> tuple[int, str, str]:
+            code = run(["taken", *words, "--kubeconfig", path])
+            return code, *capsys.readouterr()
+
+        code, out, _ = taken("files-daily", "--filter", "set", "-n", "files")
+        assert (code, "    apps/StatefulSet (1): db\n" in out, "apps/Deployment" in out) == (0, True, False)
+        code, out, _ = taken("files-daily", "--against", "bank-daily", "-o", "json")
+        differing = json.loads(out)["differences"]
+        assert {one["namespace"] for one in differing} == {"", "bank", "files"}
+        assert {"namespace": "files", "kind": "apps/Deployment", "added": [], "gone": ["web"]} in differing
+        code, out, err = taken("files-daily", "--against", "now", "-n", "files")
+        assert (code, err) == (0, "")
+        assert "  + files PersistentVolumeClaim (3): archive, cache and inbox\n" in out
+        assert "  - files apps/Deployment (1): web\n" in out
+        assert "Secret (" not in out
+        code, out, err = taken("files-daily", "--against", "now")
+        assert (code, "needs -n" in err) == (2, True)
+        assert taken("files-daily", "--against", "nowhere")[0] == 2
+
+
 def _newest(box: SimulatedCluster, schedule: str) -> str:
     backups = box.storage.list(box.storage.kind("Backup"), HOME)
     ended = [one["metadata"]["name"] for one in backups if one.get("status", {}).get("phase") == "Completed"]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import click
+import msgspec
 from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.logs_and_results import confirm_download, print_progress, trust_options
-from foretop.commands.output import emit, say, table, warn
+from foretop.commands.output import emit, say, say_to, table, warn
 from foretop.commands.write_command import DONE, CommandSession, open_session, run_async
 from foretop_core.actions.run_files import resources_of, volumes_of
 from foretop_core.actions.signed_url_download import TlsTrust
@@ -22,6 +24,8 @@ from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.contents.holdings import NextNamespace, holdings, newest_copy, next_run
+from foretop_core.rooms.contents.live_objects import live_objects
+from foretop_core.rooms.contents.objects import Difference, Listed, difference_lines, differences, listed, object_lines
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.contents_facts import NamespaceContents, ToldVolume, VolumeFate, told_line
 from foretop_core.rules.humanize import rfc3339
@@ -32,11 +36,20 @@ from foretop_core.tables.engine.json_items import Item, identity
 
 KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, NAMESPACE)
 _PART = 1
+_NOW = "now"
+_MOST_NAMES = 50
 _WORDS = {VolumeFate.TAKEN: "taken", VolumeFate.LEFT_OUT: "left out", VolumeFate.NOT_KNOWN: "not known"}
 
 
 @click.command("taken", cls=OwnOptionsFirst, epilog=example("foretop taken daily -n shop"))
 @click.argument("name", metavar="SCHEDULE|BACKUP")
+@click.option("--objects", "lists", is_flag=True, help="List its objects too, by namespace and kind.")
+@click.option("--filter", "text", default="", metavar="TEXT", help="Only objects whose kind or name has it.")
+@click.option(
+    "--against",
+    metavar="BACKUP|now",
+    help="What differs from another backup, or from what the namespaces given with -n have now.",
+)
 @trust_options
 @click.option(
     "-o",
@@ -48,34 +61,64 @@ _WORDS = {VolumeFate.TAKEN: "taken", VolumeFate.LEFT_OUT: "left out", VolumeFate
     help="Output format; name: the claims whose data is in it, as NAMESPACE/NAME.",
 )
 @connection_options
-def command(name: str, session_options: SessionOptions, trust: TlsTrust, confirmed: str, form: str) -> int:
+def command(
+    name: str,
+    session_options: SessionOptions,
+    trust: TlsTrust,
+    confirmed: str,
+    form: str,
+    lists: bool,
+    text: str,
+    against: str | None,
+) -> int:
     """Which volumes and objects a backup holds, by namespace: how each was taken, its size, or why it was left out.
 
     Of a schedule it is the newest copy, beside what the next run takes by its template. Velero keeps this in object
     storage: DownloadRequests are created for it, which Velero removes after ten minutes. NAME may be NAMESPACE/NAME;
-    -n names namespaces in the backup.
+    -n names namespaces in the backup. Secrets are not compared with those that are there now.
     """
     options = replace(session_options, namespaces=(), with_velero=True)
-    return run_async(_taken(options, name, session_options.namespaces, trust, confirmed, form))
+    wanted = session_options.namespaces
+    if against == _NOW and not wanted:
+        raise click.UsageError("--against now needs -n: the namespaces to look into")
+    asked = Asked(tuple(wanted), lists or bool(text), text, against or "")
+    return run_async(_taken(options, name, asked, trust, confirmed, form))
 
 
-async def _taken(
-    options: SessionOptions, name: str, wanted: Sequence[str], trust: TlsTrust, confirmed: str, form: str
-) -> int:
+class Asked(msgspec.Struct, frozen=True):
+    """Which of it is asked for, beside its volumes."""
+
+    namespaces: tuple[str, ...]
+    lists: bool = False
+    text: str = ""
+    against: str = ""
+
+
+class Inside(msgspec.Struct, frozen=True):
+    """Its objects, and what differs; None where that was not asked for, or could not be had."""
+
+    objects: Listed | None = None
+    differing: tuple[Difference, ...] | None = None
+
+
+async def _taken(options: SessionOptions, name: str, asked: Asked, trust: TlsTrust, confirmed: str, form: str) -> int:
+    wanted = asked.namespaces
     async with open_session(options, KINDS) as at:
         schedule, backup = find_run(at.snapshot, name)
         coming = next_run(at.snapshot, schedule, wanted) if schedule is not None else ()
         problems: list[ForetopError] = []
         contents: tuple[NamespaceContents, ...] = ()
+        inside = Inside()
         if backup is not None:
             if why := why_no_files(backup.phase):
                 raise BadInput(f"{backup.name} holds nothing that can be told", why)
             await confirm_download(at, confirmed)
             resources = await _fetch(at, backup, trust, problems)
             contents = holdings(at.snapshot, backup, resources, wanted)
+            inside = await _inside(at, resources, asked, trust, problems)
             _check_names(backup, contents, coming, wanted, problems)
         warn(problems)
-        _print(at, schedule, backup, contents, coming, form)
+        _print(at, schedule, backup, contents, coming, inside, form)
         return _PART if problems else DONE
 
 
@@ -122,6 +165,46 @@ async def _fetch(
         return None
 
 
+async def _inside(
+    at: CommandSession, resources: ResourceList | None, asked: Asked, trust: TlsTrust, problems: list[ForetopError]
+) -> Inside:
+    """Its objects as far as they are asked for; what they are compared with is fetched, or listed, first."""
+    if resources is None:
+        return Inside()
+    mine = listed(resources, asked.namespaces, asked.text)
+    objects = mine if asked.lists else None
+    if not asked.against:
+        return Inside(objects)
+    if asked.against == _NOW:
+        kinds = [kind.kind for kind in resources.kinds]
+        client = at.session.clusters[at.context].client
+        live = await live_objects(client, asked.namespaces, kinds, _tell)
+        problems += [ForetopError(f"Not compared: {one}") for one in live.unread]
+        seen = {key: names for key, names in mine.items() if key in live.kinds}
+        now = {key: _with(asked.text, key[1], names) for key, names in live.found.items()}
+        return Inside(objects, differences(seen, {key: names for key, names in now.items() if names}))
+    _, other = find_run(at.snapshot, asked.against)
+    if other is None:
+        raise BadInput(f"{asked.against} has no copy yet")
+    try:
+        theirs = await resources_of(at.executor, other, trust, print_progress)
+    except ForetopError as problem:
+        problems.append(problem)
+        return Inside(objects)
+    return Inside(objects, differences(mine, listed(theirs, asked.namespaces, asked.text)))
+
+
+def _with(text: str, kind: str, names: frozenset[str]) -> frozenset[str]:
+    sought = text.casefold()
+    return names if sought in kind.casefold() else frozenset(name for name in names if sought in name.casefold())
+
+
+def _tell(text: str) -> None:
+    """On a terminal only."""
+    if sys.stderr.isatty():
+        say_to(text, err=True)
+
+
 def _check_names(
     backup: Backup,
     contents: Sequence[NamespaceContents],
@@ -141,6 +224,7 @@ def _print(
     backup: Backup | None,
     contents: Sequence[NamespaceContents],
     coming: Sequence[NextNamespace],
+    inside: Inside,
     form: str,
 ) -> None:
     if form == "name":
@@ -150,11 +234,45 @@ def _print(
     elif form == "text":
         for line in _lines(at, schedule, backup, contents):
             say(line)
+        for line in _inside_lines(inside):
+            say(line)
         if schedule is not None:
             _print_next(schedule, coming)
     else:
         is_whole = backup is not None and at.snapshot.volume_info(backup) is not None
-        emit(taken_item(at.context, schedule, backup, contents, coming, is_whole=is_whole), form)
+        item = taken_item(at.context, schedule, backup, contents, coming, is_whole=is_whole)
+        emit({**item, **_inside_item(inside)}, form)
+
+
+def _inside_lines(inside: Inside) -> Iterator[str]:
+    if inside.objects is not None:
+        yield ""
+        yield "Objects:"
+        yield from object_lines(inside.objects, _MOST_NAMES)
+        if not inside.objects:
+            yield "  none"
+    if inside.differing is not None:
+        yield ""
+        yield "Differs (+ only there, - only in this copy):"
+        yield from difference_lines(inside.differing, _MOST_NAMES)
+        if not inside.differing:
+            yield "  in nothing"
+
+
+def _inside_item(inside: Inside) -> Item:
+    """Null where it was not asked for, or could not be had."""
+    objects, differing = inside.objects, inside.differing
+    return {
+        "objects": None
+        if objects is None
+        else [{"namespace": space, "kind": kind, "names": sorted(names)} for (space, kind), names in objects.items()],
+        "differences": None
+        if differing is None
+        else [
+            {"namespace": one.namespace, "kind": one.kind, "added": list(one.added), "gone": list(one.gone)}
+            for one in differing
+        ],
+    }
 
 
 def _lines(

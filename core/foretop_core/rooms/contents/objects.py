@@ -1,0 +1,72 @@
+"""The objects of a backup by namespace and kind, and what differs between two copies, or a copy and the cluster."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+
+import msgspec
+
+from foretop_core.rules import humanize
+from foretop_core.rules.facts.contents_facts import namespace_of
+from foretop_core.rules.results import ResourceList
+
+Listed = Mapping[tuple[str, str], frozenset[str]]
+"""By namespace, "" for none, and kind, such as `apps/Deployment`, the names of its objects."""
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """The objects of one kind in one namespace that only one side has."""
+
+    namespace: str
+    kind: str
+    added: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
+
+
+def group_and_kind(kind: str) -> str:
+    """`apps/Deployment` of `apps/v1/Deployment`, `Pod` of `v1/Pod`: the version may be another in another copy."""
+    *before, name = kind.split("/")
+    return f"{before[0]}/{name}" if len(before) > 1 else name
+
+
+def listed(resources: ResourceList, wanted: Collection[str] = (), text: str = "") -> Listed:
+    """Only of the wanted namespaces, where some are named; with a text only objects whose kind or name has it."""
+    sought = text.casefold()
+    found: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for kind in resources.kinds:
+        word = group_and_kind(kind.kind)
+        for whole in kind.names:
+            namespace = namespace_of(whole)
+            name = whole.removeprefix(f"{namespace}/") if namespace else whole
+            if (not wanted or namespace in wanted) and (sought in word.casefold() or sought in name.casefold()):
+                found[namespace, word].add(name)
+    return {key: frozenset(found[key]) for key in sorted(found)}
+
+
+def differences(before: Listed, now: Listed) -> tuple[Difference, ...]:
+    """In the order of namespaces and kinds; none where both have the same."""
+    return tuple(
+        Difference(*key, tuple(sorted(new - old)), tuple(sorted(old - new)))
+        for key in sorted({*before, *now})
+        if (old := before.get(key, frozenset())) != (new := now.get(key, frozenset()))
+    )
+
+
+def object_lines(found: Listed, most: int) -> Iterator[str]:
+    """A heading for each namespace, and a line for each kind with its names."""
+    heading = None
+    for (namespace, kind), names in found.items():
+        if namespace != heading:
+            heading = namespace
+            yield f"  {namespace or 'cluster-scoped'}"
+        yield f"    {kind} ({len(names):,}): {humanize.join(tuple(sorted(names)), most)}"
+
+
+def difference_lines(found: tuple[Difference, ...], most: int) -> Iterator[str]:
+    """A line for each kind: `+` what the other side has more, `-` what it lacks."""
+    for one in found:
+        place = f"{one.namespace or 'cluster-scoped'} {one.kind}"
+        for sign, names in (("+", one.added), ("-", one.gone)):
+            if names:
+                yield f"  {sign} {place} ({len(names):,}): {humanize.join(names, most)}"
