@@ -1051,3 +1051,13 @@ def test_thresholds_are_parameters() -> None:
     patient = triage(late, NOW, Thresholds(overdue=timedelta(hours=1), gap=timedelta(hours=9)))
     assert isinstance(patient, Triage)
     assert "schedule-overdue" not in {each.code for each in patient.findings}
+
+
+@pytest.mark.parametrize("skipped", ["0300-01-01T00:00:00Z", "1970-01-01T00:00:00Z"])
+def test_a_delay_of_centuries_takes_the_gaps_of_no_other_schedule_away(skipped: str) -> None:
+    """Its runs are before all calendars where it was skipped long ago."""
+    odd = schedule("odd", "@every 9223372036854775807ns", skipped=skipped, last="0002-01-01T00:00:00Z")
+    late = schedule("late", "0 * * * *", created="2026-11-14T00:00:00Z", phase="FailedValidation")
+    alone, both = (triage(assemble([*items, location()]), NOW) for items in ([late], [odd, late]))
+    assert both.failures == ()
+    assert {finding.id for finding in alone.findings} <= {finding.id for finding in both.findings}

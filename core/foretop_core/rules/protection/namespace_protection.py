@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -171,7 +172,9 @@ def late_from(
 def _second_run_after(schedule: Schedule, parsed: CronSchedule, after: datetime, least: timedelta) -> datetime | None:
     if (every := parsed.every) is not None:
         base = base_time(schedule)
-        return None if base is None else base + ((after - base) // every + 1) * every + max(2 * every, least)
+        with suppress(OverflowError):
+            return None if base is None else base + ((after - base) // every + 1) * every + max(2 * every, least)
+        return None
     missed = parsed.next(after)
     following = parsed.next(missed) if missed is not None else None
     return None if missed is None or following is None else max(following, missed + least)
@@ -181,8 +184,11 @@ def _run_before_last(schedule: Schedule, parsed: CronSchedule, now: datetime, le
     if parsed.every is not None:
         # Its runs lie a delay apart, and up to a minute more, so that one more is allowed for.
         base = base_time(schedule)
-        until = min(now - 2 * parsed.every, now - least)
-        return None if base is None else base + (until - base) // parsed.every * parsed.every
+        # A delay may be 292 years, and what a schedule says of itself may be of any.
+        with suppress(OverflowError):
+            until = min(now - 2 * parsed.every, now - least)
+            return None if base is None else base + (until - base) // parsed.every * parsed.every
+        return None
     last = parsed.previous(now)
     before = parsed.previous(last) if last is not None else None
     return parsed.previous(now - least) if before is not None and before > now - least else before
