@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,15 +12,28 @@ from msgspec.structs import replace
 
 from foretop.commands.get import _tell
 from foretop.commands.output import emit, say, say_signed, table, warn
-from foretop.commands.report import report_snapshots
+from foretop.commands.report import metrics_text, report_snapshots
 from foretop.commands.view_rows import RowChange
+from foretop.commands.watch import _run
+from foretop.panes.empty_state import why_closed
 from foretop_core.actions.journal import JournalEntry
+from foretop_core.cron import Dialect
 from foretop_core.dashboard.handover import Handover, handover_text
+from foretop_core.dashboard.plan_table import paused_sentence
 from foretop_core.errors import ForetopError
+from foretop_core.models import BackupRepository, BackupStorageLocation, Schedule, from_builtins
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.schedule_facts import schedule_facts
+from foretop_core.rules.facts.storage_facts import StorageFacts
+from foretop_core.rules.forecast import invalid
+from foretop_core.rules.pauses import PAUSED_BY, PAUSED_WHY, PauseInfo, pause_reason
+from foretop_core.rules.sentences import render
+from foretop_core.rules.storage_readiness import storage_refusal, unready_repository
 from foretop_core.rules.triage import Finding, Severity
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph
+from foretop_core.tables.resources.repositories import repository_problem
+from foretop_core.tables.resources.ticket_text import ticket_text
 from tests.objects import NOW, backup, location, schedule
 
 OWN = [*(sign.value for sign in StatusGlyph if sign is not StatusGlyph.UNSET), RESTORE_GLYPH, "│", "▶", "█"]
@@ -85,6 +100,68 @@ def test_an_entry_of_a_year_that_no_zone_can_tell_costs_nothing_but_itself() -> 
         assert "velero/late" not in text
 
 
+# Sentences with the words of others
+
+
+def _repository() -> BackupRepository:
+    status = {"phase": "NotReady", "message": FORGED}
+    return from_builtins(BackupRepository, {"metadata": {"name": "r", "namespace": "velero"}, "status": status})
+
+
+def _bucket() -> str:
+    spec = {"objectStorage": {"bucket": FORGED}}
+    status = {"phase": "Unavailable", "message": "NoSuchBucket"}
+    place = from_builtins(BackupStorageLocation, {"metadata": {"name": "l"}, "spec": spec, "status": status})
+    fault = StorageFacts(place, NOW, assemble([place])).fault
+    return fault.sentence if fault is not None else ""
+
+
+def _invalid(cron: str = "0 2 * * *", error: str = "") -> str:
+    odd = from_builtins(
+        Schedule, {"spec": {"schedule": cron}, "status": {"phase": "FailedValidation", "validationErrors": [error]}}
+    )
+    return invalid(odd, Dialect.ROBFIG)
+
+
+def _paused() -> str:
+    notes = {PAUSED_BY: FORGED, PAUSED_WHY: FORGED}
+    paused = schedule("s", "0 * * * *", paused=True, annotations=notes)
+    snapshot = assemble([paused])
+    return "".join(piece.text for piece in paused_sentence(schedule_facts(snapshot, paused, NOW))[1:])
+
+
+def _ticket() -> str:
+    return ticket_text(
+        Finding("c", Severity.ERROR, ObjectRef("", "Schedule", "v", "s"), None, "", "", "", raw=FORGED), NOW
+    )
+
+
+SENTENCES: dict[str, tuple[Callable[[], str], bool]] = {
+    "an unready repository": (lambda: unready_repository(_repository()), True),
+    "a problem of a repository": (lambda: repository_problem(_repository()), False),
+    "a location that is not there": (lambda: storage_refusal(assemble([location()]), "velero", FORGED), True),
+    "a bucket": (_bucket, True),
+    "an error of validation": (lambda: _invalid(error=FORGED), True),
+    "an expression": (lambda: _invalid(FORGED), False),
+    "the reason of a pause": (lambda: render(pause_reason(PauseInfo(None, FORGED, FORGED)), NOW), False),
+    "a paused schedule": (_paused, False),
+    "a ticket": (_ticket, False),
+    "why no cluster is seen": (
+        lambda: "".join(part.text for part in why_closed(ForetopError(FORGED, FORGED))[0][1:]),
+        False,
+    ),
+}
+"""Each with whether it stands in quotation marks."""
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_no_sentence_has_a_sign_of_foretop_that_somebody_else_has_written(name: str) -> None:
+    sentence, is_quoted = SENTENCES[name]
+    told = sentence()
+    assert signs_in(told) == []
+    assert '"\\u25cf@' in told if is_quoted else "\\u25cf@" in told
+
+
 SECRET = "https://me:canary@host/x?sig=canary"
 
 
@@ -103,3 +180,22 @@ def test_changes_as_json_have_none_either(capsys: pytest.CaptureFixture[str]) ->
     printed = capsys.readouterr().out
     assert "canary" not in printed
     assert '"name":"b"' in printed
+
+
+def test_metrics_have_no_secret_of_others() -> None:
+    empty: dict[str, Any] = {"schedules": [], "queue": [], "servers": [], "unreadable": [], "notSeen": []}
+    findings = [{"context": f"c?sig={number}canary", "severity": "error", "code": "late"} for number in (1, 2)]
+    metrics = metrics_text({**empty, "at": "2026-11-15T03:00:00Z", "findings": findings})
+    assert "canary" not in metrics
+    assert metrics.count("foretop_findings{") == 1, "what is alike without its secrets is counted together"
+
+
+async def test_a_hook_is_told_none(tmp_path: Path) -> None:
+    item = dict.fromkeys(("severity", "code", "context", "kind", "namespace", "name", "raw"), "x")
+    change = RowChange(
+        "ADDED", ObjectRef("prod", "Backup", "velero", "b"), {**item, "what": SECRET, "evidence": SECRET}
+    )
+    await _run(f"(cat; env | grep FORETOP_) > {tmp_path / 'told'}", change)
+    told = (tmp_path / "told").read_text()
+    assert "canary" not in told
+    assert told.count("[hidden]@host/x?[hidden]") == 3

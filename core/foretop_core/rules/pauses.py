@@ -174,7 +174,7 @@ def pause_note(paused: PauseInfo) -> Text:
 
 def pause_reason(paused: PauseInfo) -> Text:
     """By whom, why, and until when; reads on after since when."""
-    who = f" {paused.who}" if paused.who else ""
+    who = f" {without_signs(paused.who)}" if paused.who else ""
     why = f": {without_signs(paused.why)}" if paused.why else ", no reason given"
     until = sentence("; meant until ", paused.until) if paused.until else ""
     return sentence(who, why, until)
