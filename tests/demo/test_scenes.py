@@ -22,6 +22,7 @@ from foretop_core.models.nonadmin import NAB_UUID_LABEL
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionLimits, ProtectionState
 from foretop_core.rules.facts.run_facts import queue_line
+from foretop_core.rules.facts.size_facts import grown_most, night_sizes
 from foretop_core.rules.forecast import missed_runs
 from foretop_core.rules.night.night import night
 from foretop_core.rules.phases import QUEUE_PHASES
@@ -270,6 +271,25 @@ def test_the_protection_scene_has_a_namespace_in_every_state() -> None:
         "kube-system": "ignored",
     }.items() <= states.items()
     assert set(states.values()) == {state.value for state in ProtectionState}
+
+
+def test_the_contents_scene_has_copies_with_all_volumes_some_and_none() -> None:
+    box = opened("contents")
+    states = protection_states(box)
+    assert {name: states[name] for name in ("team-pay", "shop", "metrics", "blog", "archive", "scratch")} == {
+        "team-pay": "protected",
+        "shop": "volumes missing",
+        "metrics": "volumes missing",
+        "blog": "manifests only",
+        "archive": "not known",
+        "scratch": "not covered",
+    }
+    assert codes(box)["copy-lacks-volumes"] == 1
+    snapshot = assemble(box.objects())
+    (most, *_) = grown_most(snapshot)
+    assert most[1].text == "postgres-data by 12.0 GB to 96.0 GB"
+    sizes = night_sizes(snapshot, box.clock.now())
+    assert (sizes.with_volumes, sizes.known, sizes.volumes) == (6, 4, 5)
 
 
 def test_a_paused_schedule_of_the_protection_scene_has_missed_only_the_runs_since_its_pause() -> None:

@@ -114,6 +114,7 @@ PICTURES = (
     Picture("help", "default", ("?",)),
     Picture("calm", "quiet", snapshot="svg"),
     Picture("outage", "outage", snapshot="svg"),
+    Picture("contents", "contents", ("9", "slash", *"team-pay", "enter"), snapshot="txt"),
     Picture("dead", "dead"),
     Picture("maintenance", "maintenance", ("2",), snapshot="svg"),
     Picture("forbidden", "", ("2",), seen=_forbidden, snapshot="svg"),

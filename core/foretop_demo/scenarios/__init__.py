@@ -10,6 +10,7 @@ import msgspec
 from foretop_core.errors import BadInput
 from foretop_demo.scenarios import (
     busy,
+    contents,
     dead,
     default,
     design_examples,
@@ -53,6 +54,12 @@ SCENES: dict[str, Scenario] = {
             "protection",
             "namespaces in every state of protection, one of them deleted",
             protection.set_up,
+            timedelta(minutes=2),
+        ),
+        Scenario(
+            "contents",
+            "copies with all volumes of a namespace, some or none, and how large they are",
+            contents.set_up,
             timedelta(minutes=2),
         ),
         Scenario("large", "ten thousand non-admin backups", large.set_up, timedelta(minutes=2)),
