@@ -15,8 +15,9 @@ from foretop_core.models import Backup, DataUpload, Deployment, Resource, from_b
 from foretop_core.models.kinds import BACKUP, NAB, STORAGE
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.facts.run_facts import queue_line, run_facts
+from foretop_core.rules.facts.run_facts import queue_line, run_facts, unknown_line
 from foretop_core.rules.facts.schedule_facts import schedule_facts
+from foretop_core.rules.facts.server_facts import server_facts
 from foretop_core.rules.night.night import likely_night
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Thresholds, triage
@@ -219,6 +220,25 @@ def test_hooks_are_told_beside_an_end_that_follows_from_the_items(
     snapshot = assemble([location(), run])
     facts = run_facts(snapshot, run, NOW, queue_line(snapshot, "velero", NOW), timedelta(minutes=15))
     assert render(facts.told, NOW) == f"Expected to end about 02:51Z{said}"
+
+
+@pytest.mark.parametrize(
+    ("phase", "said"),
+    [
+        ("", "Its place in the queue is not known yet."),
+        ("Queued", "Its place in the queue is not known yet."),
+        ("InProgress", "Its end is not known yet."),
+        ("Finalizing", "Its end is not known yet."),
+    ],
+)
+def test_of_a_run_that_is_newer_than_what_was_played_nothing_is_said_that_its_phase_denies(
+    phase: str, said: str
+) -> None:
+    """One that had just begun had a place in the queue, beside a cell that said that it runs."""
+    run = backup("one", phase, created="02:31:07", started="02:31:07" if phase not in ("", "Queued") else "")
+    snapshot = assemble([location(), run])
+    line = unknown_line(server_facts(snapshot, "velero", NOW))
+    assert run_facts(snapshot, run, NOW, line, timedelta(minutes=15)).told == said
 
 
 def test_any_write_of_the_server_is_a_sign_of_life() -> None:

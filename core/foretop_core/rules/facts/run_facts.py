@@ -336,7 +336,9 @@ def run_facts(
     """The facts of a run in the line of its server; it is stalled after `nothing_moved` without progress."""
     item, data = line.item(run), data_progress(snapshot.movements_of(run))
     if line.is_older and not has_ended(run) and (item is None or item.phase != run.phase):
-        words = "Its place in the queue is not known yet."
+        # One that has just begun has no place in the queue any more.
+        unknown = "its end" if run.phase not in (*phases.WAITING, *phases.QUEUE_PHASES) else "its place in the queue"
+        words = f"{humanize.capitalized(unknown)} is not known yet."
         return RunFacts(run, RunState.NOT_KNOWN, line.server, data=data, told=words)
     if item is None:
         return RunFacts(run, RunState.ENDED, line.server, data=data)
