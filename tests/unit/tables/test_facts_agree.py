@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from foretop_core.rules.night.night import likely_night
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Thresholds, triage
 from foretop_core.tables.engine.view import UnreadableRow
+from foretop_core.tables.resources.queue import QueueView
 from foretop_core.tables.resources.schedules import schedule_item
 from tests.objects import NOW, at, backup, location, nab, schedule, upload
 from tests.settled_scenes import settled
@@ -238,7 +240,11 @@ def test_of_a_run_that_is_newer_than_what_was_played_nothing_is_said_that_its_ph
     run = backup("one", phase, created="02:31:07", started="02:31:07" if phase not in ("", "Queued") else "")
     snapshot = assemble([location(), run])
     line = unknown_line(server_facts(snapshot, "velero", NOW))
-    assert run_facts(snapshot, run, NOW, line, timedelta(minutes=15)).told == said
+    facts = run_facts(snapshot, run, NOW, line, timedelta(minutes=15))
+    assert facts.told == said
+    shown: Any = SimpleNamespace(facts=lambda _run: facts)
+    place = next(column for column in QueueView().columns if column.name == "position")
+    assert place.text(run, shown) == ("" if "place" in said else "·" if phase == "Finalizing" else "▶")
 
 
 def test_any_write_of_the_server_is_a_sign_of_life() -> None:

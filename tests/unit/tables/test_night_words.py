@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from foretop.commands.forecast import night_exit_code
+from foretop.panes.calendar_pane import phrases
 from foretop_core.models import Deployment, PodVolumeBackup, Schedule, from_builtins
 from foretop_core.models.kinds import NAB, SCHEDULE
 from foretop_core.models.wire import ObjectRef, Resource
@@ -1043,3 +1044,14 @@ def test_a_time_twenty_hours_ahead_or_more_has_its_day() -> None:
     twenty = NOW + timedelta(hours=20, seconds=-30)
     assert clock(twenty - timedelta(seconds=1), NOW, UTC) == "22:41"
     assert clock(twenty, NOW, UTC) == "Sun 22:41"
+
+
+def test_the_signs_of_the_words_are_drawn_and_those_of_others_spelt_out() -> None:
+    """The sign of a pause stood there as the number of its character."""
+    paused = schedule("a‖b", "0 4 * * *", last="2026-11-14T04:00:03Z", paused=True)
+    away = schedule("away", "0 4 * * *", last="2026-11-14T04:00:03Z", template={"storageLocation": "away"})
+    snapshot = assemble([location(), location("away", phase="Unavailable"), paused, away])
+    lines = night_words(ServerNight("prod", night(snapshot, "velero", NOW)), NOW, UTC)
+    told = {line.label: "".join(piece.text for piece in phrases(line).spans) for line in lines}
+    assert told["Paused"].startswith("‖ 1 schedule, all night: a\\u2016b")
+    assert told["Refused"].startswith("× ")

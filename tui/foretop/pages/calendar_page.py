@@ -77,7 +77,9 @@ _SIGNS = (
 )
 _SIGNS_LINE = WordLine(
     "Signs",
-    tuple(piece for sign, tone, word in _SIGNS for piece in (Phrase(sign.glyph, tone), Phrase(f" {word} "))),
+    tuple(
+        piece for sign, tone, word in _SIGNS for piece in (Phrase(sign.glyph, tone, is_sign=True), Phrase(f" {word} "))
+    ),
 )
 
 

@@ -32,7 +32,7 @@ def phrases(line: WordLine, room: int | None = None) -> Paragraph:
     """A line of the night's words; cut at its end where it has only so much room."""
     pieces, free = [], None if room is None else room - LABEL
     for phrase in line.phrases:
-        text = unsigned(phrase.text)
+        text = phrase.text if phrase.is_sign else unsigned(phrase.text)
         if free is not None:
             text = cut_end(text, max(0, free))
             free -= width(text)

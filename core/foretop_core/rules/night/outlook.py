@@ -298,13 +298,15 @@ def by_six(night: Night, schedules: Sequence[ScheduleOutlook], zone: tzinfo) -> 
 
 
 def _going_on(night: Night, schedules: Sequence[ScheduleOutlook], after: datetime, until: datetime) -> tuple[str, ...]:
-    """The schedules made all day long that end a run between the end of the night's own runs and six."""
+    """The schedules made all day long, where one of them ends a run between the end of the night's own runs and six."""
     often = _often(night, schedules)
-    return tuple(
-        one.name
+    ends = {
+        one.name: [run.end.likely for run in one.runs if run.end is not None and run.end.likely < until]
         for one in schedules
-        if one.name in often and any(run.end is not None and after < run.end.likely < until for run in one.runs)
-    )
+        if one.name in often
+    }
+    goes_on = any(max(made, default=after) > after for made in ends.values())
+    return tuple(name for name, made in ends.items() if made) if goes_on else ()
 
 
 def _missing(night: Night, until: datetime, often: set[str]) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from foretop_core.rules.facts.run_facts import (
     run_length,
     waited,
 )
-from foretop_core.rules.phases import FINISHING, HOLDS_SLOT
+from foretop_core.rules.phases import FINISHING, HOLDS_SLOT, QUEUE_PHASES
 from foretop_core.rules.phases import WAITING as WAITING_PHASES
 from foretop_core.store import Store
 from foretop_core.store.store import MOST_AT_ONCE
@@ -149,9 +149,10 @@ def ended_lately(render: RenderContext) -> tuple[str, Sequence[Run]]:
 
 
 def _position(run: Run, render: RenderContext) -> str:
-    """A sign for one at work, its place for one that waits, nothing for one that Velero never saw."""
+    """A sign for one at work, its place for one that waits; nothing where that is not known, or Velero never saw it."""
     facts = render.facts(run)
-    if has_ended(run) or facts.is_left_alone:
+    waits = run.phase in WAITING_PHASES or run.phase in QUEUE_PHASES
+    if has_ended(run) or facts.is_left_alone or (waits and not facts.waiting_place):
         return ""
     return str(facts.waiting_place or work_sign(type(run).__name__, run.phase))
 
