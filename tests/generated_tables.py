@@ -12,11 +12,12 @@ from typing import Any
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from foretop.bindings import (
     ACTIONS,
     KEYS_OF_THE_TABLE,
-    ROOM_SCREENS_FILE,
+    ROOM_ACTIONS_FILE,
     WRITE_ACTIONS_FILE,
     Action,
     ActionGroup,
@@ -146,9 +147,13 @@ def write_actions() -> str:
     return "[\n  " + ",\n  ".join(lines) + "\n]\n"
 
 
-def room_screens() -> str:
-    """By its module, what opens the screen of a room."""
-    made = {module.__name__: msgspec.to_builtins(module.ACTION) for module in room_modules("foretop", "screen")}
+def room_actions() -> str:
+    """The actions of the rooms, each with its module."""
+    made = [
+        msgspec.to_builtins(replace(action, module=module.__name__))
+        for module in room_modules("foretop", "screen")
+        for action in module.ACTIONS
+    ]
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -183,8 +188,8 @@ def write() -> bool:
     if WRITE_ACTIONS_FILE.read_text(encoding="utf-8") != (made := write_actions()):
         WRITE_ACTIONS_FILE.write_text(made, encoding="utf-8")
         return False
-    if ROOM_SCREENS_FILE.read_text(encoding="utf-8") != (made := room_screens()):
-        ROOM_SCREENS_FILE.write_text(made, encoding="utf-8")
+    if ROOM_ACTIONS_FILE.read_text(encoding="utf-8") != (made := room_actions()):
+        ROOM_ACTIONS_FILE.write_text(made, encoding="utf-8")
         return False
     TABLE.write_text(text(), encoding="utf-8")
     ACTION_NAMES_FILE.write_text(action_names(), encoding="utf-8")

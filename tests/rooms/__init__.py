@@ -6,6 +6,7 @@ import importlib
 import pkgutil
 from typing import Any
 
+from foretop import bindings
 from foretop_core.actions.action_record import ActionRecord
 from foretop_core.room_finder import room_modules
 
@@ -14,7 +15,7 @@ ROOM_ACTIONS = frozenset(
     for module in room_modules("foretop_core", "planners")
     for record in vars(module).values()
     if isinstance(record, ActionRecord)
-)
+).union(room.action.id for room in bindings.ROOM_ACTIONS)
 """The ids of the actions of all rooms."""
 
 

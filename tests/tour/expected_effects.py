@@ -164,8 +164,6 @@ PROMISES: Mapping[str, Doing] = {
     ),
     "collisions": Doing(_lists_collisions),
     "horizon": Doing(changes, ("z", "z", "z")),
-    # From a finding and from the page of a schedule it opens above the calendar.
-    "what_if": Doing(opens("WhatIfScreen", "What if: "), None, ("escape", "left_square_bracket")),
     "edit": Doing(types_into("expression")),
     "edit_minutes": Doing(types_into("minutes")),
     "take": _window("SearchPicker", "Take an expression"),
@@ -200,6 +198,11 @@ PROMISES: Mapping[str, Doing] = {
     "messages": _window("MessagesScreen", "newest first"),
     "mouse": _toast("Mouse o", "ctrl+e"),
     "leave": _toast(STAYED),
+    **{
+        action: Doing(opens(window, text), None, out)
+        for windows in samples("WINDOWS")
+        for action, (window, text, out) in windows.items()
+    },
 }
 ELSEWHERE: Mapping[str, str] = {
     "pod_log": "wants a pod: test_pods_are_watched_while_they_are_shown_and_their_logs_are_read",

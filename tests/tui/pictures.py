@@ -26,6 +26,7 @@ from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, KINDS, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from foretop_demo.scenarios import SCENES, ScenarioOptions
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
+from tests.rooms import samples
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, screen
@@ -136,7 +137,11 @@ PICTURES = (
 LIVE = (
     Picture("unpause", "maintenance", ("2", "down", "u"), ROOMY),
     Picture("edit", "default", ("2", "e", "ctrl+u", *"47 2 * * 1-5"), ROOMY),
-    Picture("what-if", "default", ("5", *["down"] * 12, "W", "ctrl+u", *"30 5 * * *"), ROOMY, awaited=" So  "),
+    *(
+        Picture(name, "default", keys, ROOMY, awaited=awaited)
+        for pictures in samples("PICTURES")
+        for name, keys, awaited in pictures
+    ),
     Picture("pods", "dead", ("colon", *"pods", "enter"), ROOMY),
     Picture(
         "results",

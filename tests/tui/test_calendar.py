@@ -15,7 +15,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from foretop.app import Dashboard
-from foretop.dialogs.what_if_screen import WhatIfScreen
 from foretop.pages.calendar_page import CalendarPage
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.timeline import Timeline
@@ -27,16 +26,11 @@ from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, f
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, PRESCALED, SCHEDULE, Kind
 from foretop_core.models.nonadmin import NAB_NAMESPACE_ANNOTATION
 from foretop_core.rules.night.night import ForeseenRun, Foresight
-from foretop_core.rules.night.what_if import Move, Pause
-from foretop_demo.local_api_server import LocalApiServer
 from tests.crowds import nabs_of_one_team
-from tests.examples import sampled
 from tests.objects import NOW, at, backup, location, schedule, upload
 from tests.tui.dashboard_on_box import stand, unfolded
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
 from tests.tui.pilot import MIDDLE, SMALL, Screen, running, screen
-from tests.tui.test_unseen import before
-from tests.wire.test_cluster import make
 
 
 @pytest.fixture(autouse=True)
@@ -217,7 +211,7 @@ async def test_a_theme_raises_the_whole_lane_under_the_cursor() -> None:
 @pytest.mark.sweep
 async def test_whoever_comes_back_after_hours_does_not_read_the_old_night(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its words stood there until the ranges of the new one were drawn."""
-    async with calendar(FilledSource(_hourly()[1:])) as (shown, lanes):
+    async with calendar(FilledSource(hourly()[1:])) as (shown, lanes):
         await until_beats(shown, lambda: lanes.night is not None and lanes.night.night.draws > 0)
         await shown.press("1")
         for name in ("FEWEST_DRAWS", "_MOST_CPU"):
@@ -232,7 +226,7 @@ async def test_whoever_comes_back_after_hours_does_not_read_the_old_night(monkey
 async def test_the_night_before_a_pause_is_not_told_as_if_it_were_now(
     size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with calendar(FilledSource(_hourly()), size) as (shown, _):
+    async with calendar(FilledSource(hourly()), size) as (shown, _):
         await until_beats(shown, lambda: "By 06:00" in shown.text)
         slots = _slots_of(shown)
         assert slots[STATE:].strip(" │┤1"), "the coming runs are drawn"
@@ -252,7 +246,7 @@ async def test_the_night_before_a_pause_is_not_told_as_if_it_were_now(
 
 
 async def test_a_night_that_was_left_before_it_was_played_is_played_on_return(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with calendar(FilledSource(_hourly())) as (shown, lanes):
+    async with calendar(FilledSource(hourly())) as (shown, lanes):
         await until_beats(shown, lambda: bool(_ranges(lanes)) and not _is_played(shown))
         with monkeypatch.context() as slow:
             for name in ("FEWEST_DRAWS", "_MOST_CPU"):
@@ -274,7 +268,7 @@ async def test_the_chart_says_of_now_what_header_and_queue_say(size: tuple[int, 
     """A cell is an average of many minutes; of those that have not passed nobody asks at now."""
     begun = backup("etcd-9", "InProgress", created="02:40:50", started="02:40:50", of="etcd")
     waiting = [backup(f"hand-{n}", "Queued", created=f"02:41:0{n}") for n in range(3)]
-    async with calendar(FilledSource([*_hourly(), begun, *waiting]), size) as (shown, lanes):
+    async with calendar(FilledSource([*hourly(), begun, *waiting]), size) as (shown, lanes):
         await until_beats(shown, lambda: lanes.night is not None)
         axis = lanes.axis
         assert axis is not None
@@ -764,102 +758,10 @@ async def test_the_words_of_the_night_go_on_below_where_a_row_is_free(size: tupl
         assert told in " ".join(pane.text.split())
 
 
-async def test_what_if_shows_both_nights_and_refuses_what_cannot_be_in_a_line() -> None:
-    nightly = schedule("nightly", "0 4 * * *", last="2026-11-14T04:00:03Z")
-    runs = [
-        backup(f"nightly-{day}", created=at, started=at, ended=f"2026-11-{day}T04:20:03Z", of="nightly")
-        for day in (12, 13, 14)
-        for at in (f"2026-11-{day}T04:00:03Z",)
-    ]
-    async with calendar(FilledSource([nightly, *runs, location()]), MIDDLE) as (shown, _):
-        await shown.press("W")
-        await shown.until(lambda: "What if: nightly" in shown.text)
-        await shown.press("ctrl+u", *"30 3 * * *")
-        await until_beats(shown, lambda: "ends 30 minutes sooner" in " ".join(shown.text.split()))
-        assert "[ Edit schedule ]" in shown.text, "what was tried goes on to the ordinary dialog"
-        await shown.press("ctrl+u", *"0 4 * * *", "tab", "tab", *"-1")
-        await until_beats(shown, lambda: "cannot take -1 times as long" in " ".join(shown.text.split()))
-        await shown.press("ctrl+u", "tab", *"audit=0 4 * * *")
-        await until_beats(shown, lambda: "audit: 1 run more." in " ".join(shown.text.split()))
-        await shown.press("ctrl+u", *"audit")
-        await until_beats(shown, lambda: "'audit' is not a change (write NAME=VALUE)" in " ".join(shown.text.split()))
-        await shown.press("ctrl+u", "tab", *"nan")
-        await until_beats(shown, lambda: "'nan' is not a number" in " ".join(shown.text.split()))
-
-
-async def test_a_new_schedule_that_was_tried_goes_on_to_the_dialog_that_creates_it(tmp_path: Path) -> None:
-    place, spec = {"namespace": "openshift-adp"}, {"schedule": "0 4 * * *", "template": {}}
-    async with LocalApiServer() as running:
-        make(running, "Namespace", {"name": "openshift-adp"})
-        make(running, "Deployment", {"name": "velero", **place}, spec={})
-        make(running, "Schedule", {"name": "nightly", **place}, spec=spec)
-        async with before(running, tmp_path, "admin") as shown:
-            await shown.press("5")
-            await shown.until(lambda: "nightly" in shown.text)
-            await shown.press("W")
-            await shown.until(lambda: "What if: " in shown.text)
-            await shown.press("tab", "tab", "tab", *"audit=30 4 * * *")
-            await shown.until(lambda: "[ Create schedule ]" in shown.text)
-            await shown.press("tab", "tab", "tab", "tab", "tab", "enter")
-            await shown.until(lambda: "schedule openshift-adp/audit is created: 30 4 * * *" in shown.text)
-
-
-@pytest.mark.parametrize("size", sampled((SMALL, MIDDLE), SMALL))
-async def test_what_if_tries_changes_of_several_schedules_at_once(size: tuple[int, int]) -> None:
-    others = [schedule(name, "0 * * * *", last="02:00:03") for name in ("crm", "mail")]
-    async with calendar(FilledSource([*_hourly(), *others]), size) as (shown, _):
-        await shown.press("W")
-        await shown.until(lambda: "What if: " in shown.text)
-        tried = shown.app.screen
-        assert isinstance(tried, WhatIfScreen)
-        mine = tried.key.name
-        first, second = sorted({"etcd", "crm", "mail"} - {mine})
-        await shown.press("ctrl+u", *"30 * * * *", "shift+tab", "shift+tab", "shift+tab")
-        await shown.press(*f"{first}=15 * * * *; {second}=paused")
-        said = f"Only tried out, not written from here: cron of {first}, pause of {second}."
-        await until_beats(shown, lambda: said in unfolded(shown.lines))
-        assert tried.changes() == [Move(mine, "30 * * * *"), Move(first, "15 * * * *"), Pause(second)]
-        await until_beats(shown, lambda: re.search(r"as it is +then", shown.text) is not None)
-        await shown.press("ctrl+u", *"nobody=paused")
-        await until_beats(shown, lambda: "There is no schedule nobody in " in unfolded(shown.lines))
-
-
-@pytest.mark.parametrize("size", sampled((SMALL, MIDDLE), SMALL))
-async def test_what_if_says_before_the_button_is_pressed_what_is_no_part_of_the_plan(size: tuple[int, int]) -> None:
-    async with calendar(FilledSource(_hourly()), size) as (shown, _):
-        await shown.press("W")
-        await shown.until(lambda: "What if: etcd" in shown.text)
-        assert "Only tried out" not in shown.text
-        await shown.press("ctrl+u", *"30 * * * *", "tab", "tab", "2", "tab", "tab", *"3", "tab", *"04:00-05:00")
-        slots = "slots (--concurrent-backups of Velero)"
-        said = f"Only tried out, not written from here: times as long, {slots}, the stop of Velero."
-        await until_beats(shown, lambda: said in unfolded(shown.lines))
-        assert "[ Edit schedule ]" in shown.text
-        await shown.press("ctrl+u", "shift+tab", "shift+tab", "shift+tab", "ctrl+u")
-        await until_beats(shown, lambda: f"Only tried out, not written from here: {slots}." in unfolded(shown.lines))
-        await shown.press("shift+tab", "shift+tab", "ctrl+u", *"0 * * * *")
-        await until_beats(shown, lambda: "[ Make the change ]" in shown.text)
-        assert f"Only tried out, not written from here: {slots}." in unfolded(shown.lines)
-
-
-async def test_what_if_refuses_where_the_calendar_can_foresee_nothing() -> None:
-    silent = location(checked="01:00:00", synced="01:00:00")
-    async with calendar(FilledSource([silent, *_hourly()[1:]]), MIDDLE) as (shown, _):
-        await until_beats(shown, lambda: "Nothing can be foreseen: the storage of Velero" in shown.text)
-        await shown.press("W")
-        await shown.until(lambda: "What if: etcd" in shown.text)
-        await until_beats(shown, lambda: "Nothing can be foreseen: the storage of Velero hangs" in shown.text)
-        await until_beats(shown, lambda: re.findall(r"If back +(\w+)", shown.text) == ["now", "at", "at"])
-        await shown.press("ctrl+u", *"30 3 * * *")
-        await until_beats(shown, lambda: "Edit schedule" in shown.text)
-        assert "Nothing can be foreseen: the storage of Velero hangs" in shown.text
-        await until_beats(shown, lambda: re.findall(r"Then +(\w+)", shown.text) == ["now", "at", "at"])
-
-
 async def test_the_line_of_a_lane_says_that_its_run_does_not_come_while_velero_is_silent() -> None:
     """It had said `next 03:00`, as if that were a backup."""
     silent = location(checked="01:00:00", synced="01:00:00")
-    async with calendar(FilledSource([silent, *_hourly()[1:]]), (80, 24)) as (shown, _):
+    async with calendar(FilledSource([silent, *hourly()[1:]]), (80, 24)) as (shown, _):
         await until_beats(shown, lambda: "etcd due 03:00" in shown.text)
         assert re.search(
             r"This +etcd due 03:00 +Due +03:00, .* +created then; it completes when the storage", " ".join(shown.lines)
@@ -875,7 +777,7 @@ async def test_the_slots_in_use_reach_to_now_where_nothing_can_be_foreseen() -> 
     """A silent server has no courses to draw: the page went on asking for them, and never took another look."""
     silent = location(checked="01:00:00", synced="01:00:00")
     going = backup("etcd-3", "InProgress", created="02:30:03", started="02:30:03", of="etcd")
-    async with calendar(FilledSource([silent, *_hourly()[1:], going]), (120, 40)) as (shown, lanes):
+    async with calendar(FilledSource([silent, *hourly()[1:], going]), (120, 40)) as (shown, lanes):
         await until_beats(shown, lambda: lanes.night is not None)
         shown.source.manual.advance(timedelta(minutes=30))
         await until_beats(shown, lambda: lanes.night is not None and lanes.night.night.now >= at("03:11"))
@@ -884,7 +786,7 @@ async def test_the_slots_in_use_reach_to_now_where_nothing_can_be_foreseen() -> 
         assert bars.rindex("█") >= lane.rindex("█") - 1, "the lane is drawn to now"
 
 
-def _hourly() -> list[Resource]:
+def hourly() -> list[Resource]:
     """A schedule that has run three times, so that the next run can be told."""
     runs = [
         backup(f"etcd-{hour}", created=f"0{hour}:00:03", started=f"0{hour}:00:03", ended=f"0{hour}:05:03", of="etcd")

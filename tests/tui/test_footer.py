@@ -138,7 +138,6 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "yaml",
         "copy_finding",
         "copy_name",
-        "what_if",
         "faults",
         "back-up-now",
         "run-again",

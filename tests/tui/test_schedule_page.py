@@ -164,8 +164,6 @@ async def test_every_key_that_a_schedule_s_page_names_works_there(
             await at.shown.press(key)
             await at.shown.sees(opens)
             await at.shown.press("escape")
-        await at.shown.press("W")
-        await at.shown.sees("What if: metrics-hourly")
 
 
 @pytest.mark.sweep

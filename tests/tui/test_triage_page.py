@@ -240,27 +240,6 @@ async def test_enter_opens_the_line_of_many_findings_and_closes_it_again() -> No
         assert shown.names() == ["copy-3"]
 
 
-async def test_w_on_a_run_that_will_be_lost_tries_a_change_of_its_schedule() -> None:
-    """It takes 25 minutes and is due every ten."""
-    runs = []
-    for number, began in enumerate(("00:00:03", "00:30:03", "01:00:03", "01:30:03")):
-        ended = f"{began[:3]}{int(began[3:5]) + 25}:03"
-        runs.append(backup(f"often-{number}", created=began, started=began, ended=ended, of="often"))
-    often = schedule("often", "*/10 * * * *", last="02:40:03")
-    calm = schedule("calm", "0 4 * * *", last="02:40:03")
-    async with screen(FilledSource([location(), calm, often, *runs])) as shown:
-        await shown.until(lambda: "will lose" in shown.text)
-        while "Try a change" not in shown.pane:
-            await shown.press("down")
-        assert "Try a change (W)" in shown.pane
-        await shown.press("W")
-        await shown.until(lambda: "What if: often" in shown.text)
-        await shown.press("escape")
-        assert shown.page == "calendar"
-        await shown.press("escape")
-        assert shown.page == "triage"
-
-
 @pytest.mark.sweep
 async def test_the_pane_below_few_findings_takes_the_lines_that_they_leave_free() -> None:
     silent = location(checked="02:20:03", synced="02:20:03")

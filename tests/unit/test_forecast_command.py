@@ -11,11 +11,13 @@ import pytest
 
 from foretop.cli import run
 from tests import recordings
+from tests.rooms import samples
 
 pytestmark = pytest.mark.long
 
 AT = "2026-11-16T15:40:00Z"
 GIVEN = ("--velero-version", "1.18.3", "--at", AT)
+_FORESEEING = [("forecast",), *(command for commands in samples("FORESEEING") for command in commands)]
 SILENT = ("--velero-version", "1.18.3", "--at", "2026-11-16T17:40:00Z")
 
 
@@ -137,35 +139,13 @@ def test_bad_input_is_one_line(
     assert told in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("asked", [("forecast",), ("whatif", "--pause", "etcd")], ids=["forecast", "whatif"])
+@pytest.mark.parametrize("asked", _FORESEEING)
 def test_nothing_is_foreseen_of_a_server_that_is_silent(
     asked: tuple[str, ...], night: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run([*asked, "-f", night, *SILENT]) == 3
     said = capsys.readouterr()
     assert "Nothing can be foreseen: Velero is silent" in said.out + said.err
-
-
-def test_a_change_of_a_silent_server_is_answered_with_what_becomes_of_its_backlog(
-    night: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(["forecast", "-f", night, *SILENT])
-    told = [line.strip() for line in capsys.readouterr().out.splitlines() if "If back" in line]
-    assert [line.split()[2].rstrip(":") for line in told] == ["now", "at", "at"]
-    assert run(["whatif", "-f", night, *SILENT, "--pause", "etcd"]) == 3
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[::2] == told
-    assert all(line.startswith(("  With the change, ", "  The same with the change.")) for line in lines[1::2])
-    assert any(line.startswith("  With the change, now: ") for line in lines), "etcd is not to be made up for"
-    assert run(["whatif", "-f", night, *SILENT, "--pause", "etcd", "-o", "json"]) == 3
-    found = json.loads(capsys.readouterr().out)
-    assert [f"If back {back}." for back in found["ifBack"]] == told
-    assert f"  With the change, {found['ifBackAfter'][0]}." == lines[1]
-
-
-def test_a_wrong_change_of_a_silent_server_is_bad_input(night: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["whatif", "-f", night, *SILENT, "--pause", "nobody"]) == 2
-    assert "There is no schedule nobody" in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -232,7 +212,7 @@ def few(tmp_path: Path) -> str:
         (("--without", "lost"), 1),
     ],
 )
-@pytest.mark.parametrize("command", [("forecast",), ("whatif", "--concurrent-backups", "2")])
+@pytest.mark.parametrize("command", _FORESEEING)
 def test_all_is_well_only_where_no_backup_is_missing_but_those_left_out(
     command: tuple[str, ...], without: tuple[str, ...], code: int, few: str
 ) -> None:

@@ -203,7 +203,7 @@ def test_a_cluster_that_is_gone_is_one_line_for_get_and_two_for_the_doctor(
 
 @pytest.mark.parametrize(
     "command",
-    [("report",), ("forecast",), ("whatif",), *(command for commands in samples("JUDGING") for command in commands)],
+    [("report",), ("forecast",), *(command for commands in samples("JUDGING") for command in commands)],
 )
 def test_of_a_cluster_that_does_not_answer_nothing_is_judged(
     command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop.bindings import ROOM_SCREENS_FILE, WRITE_ACTIONS_FILE
+from foretop.bindings import ROOM_ACTIONS_FILE, WRITE_ACTIONS_FILE
 from foretop.commands.complete_words import PATIENCE, TABLE, complete, completions
 from foretop.commands.completion import SCRIPTS
 from foretop_core.config.allowed_names import ACTION_NAMES_FILE
@@ -47,7 +47,7 @@ def test_the_table_has_what_the_commands_have() -> None:
     assert TABLE.read_text(encoding="utf-8") == generated_tables.text(), "run python -m tests.write_tables"
     assert ACTION_NAMES_FILE.read_text(encoding="utf-8") == generated_tables.action_names()
     assert WRITE_ACTIONS_FILE.read_text(encoding="utf-8") == generated_tables.write_actions()
-    assert ROOM_SCREENS_FILE.read_text(encoding="utf-8") == generated_tables.room_screens()
+    assert ROOM_ACTIONS_FILE.read_text(encoding="utf-8") == generated_tables.room_actions()
 
 
 @pytest.mark.parametrize(

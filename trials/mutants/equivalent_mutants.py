@@ -369,7 +369,7 @@ SAME = (
         "a closing quote is never the first letter",
     ),
     SameProgram(
-        "core/foretop_core/rules/night/what_if.py",
+        "core/foretop_core/rooms/what_if/comparison.py",
         'how = "sooner" if moved < timedelta() else "later"',
         "< to <=",
         "what has not moved is not told at all",
@@ -525,7 +525,7 @@ SAME = (
         "only the order of the actions counts, and the next one has 90",
     ),
     SameProgram(
-        "core/foretop_core/rules/night/what_if.py",
+        "core/foretop_core/rooms/what_if/comparison.py",
         "less = sum(more < timedelta() for more in longer)",
         "< to <=",
         "a wait that is as long as before was left out above",

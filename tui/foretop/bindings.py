@@ -95,12 +95,26 @@ def _write_actions() -> Iterator[Action]:
 WRITE_ACTIONS: tuple[Action, ...] = tuple(_write_actions())
 """Where two share a key, the first that can be asked of what is chosen has it."""
 
-ROOM_SCREENS_FILE = Path(__file__).with_name("room_screens.json")
-ROOM_SCREENS = msgspec.json.decode(ROOM_SCREENS_FILE.read_bytes(), type=dict[str, Action])
-"""By its module, what opens the screen of a room, written from the rooms: the first frame needs none of them."""
+
+class RoomAction(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An action of a room: `do_<id>` of the module carries it out. It always does something, unless it is of a kind."""
+
+    action: Action
+    after: str
+    """The action that it follows in lists."""
+    page: str = ""
+    """The page on which it is offered whatever is under the cursor."""
+    kind: str = ""
+    """The kind of object that it is asked of."""
+    module: str = ""
+
+
+ROOM_ACTIONS_FILE = Path(__file__).with_name("room_actions.json")
+ROOM_ACTIONS = msgspec.json.decode(ROOM_ACTIONS_FILE.read_bytes(), type=tuple[RoomAction, ...])
+"""The actions of the rooms, written from them: the first frame needs keys, not rooms."""
 
 _NO_OBJECT = "No single object is selected"
-ACTIONS: tuple[Action, ...] = (
+_OF_THE_CORE: tuple[Action, ...] = (
     Action("open", ("enter",), "enter", "open it: overview, conditions, events, YAML", ActionGroup.OBJECT, "open", 1),
     *WRITE_ACTIONS,
     Action(
@@ -192,17 +206,6 @@ ACTIONS: tuple[Action, ...] = (
         3,
         ("collide",),
         disabled_reason="Who starts together: only in the calendar (:calendar)",
-    ),
-    Action(
-        "what_if",
-        ("W",),
-        "W",
-        "what if: try another time, a pause, more slots; nothing is written",
-        ActionGroup.PAGE,
-        "what if",
-        11,
-        ("forecast", "try"),
-        disabled_reason="What if: of a schedule, or in the calendar (:calendar)",
     ),
     Action("move_in_time", (), "left right", "earlier and later", ActionGroup.PAGE, "move in time", 4),
     Action("open_day", (), "enter", "open the day of the week under the cursor", ActionGroup.PAGE, "open the day", 1),
@@ -317,7 +320,6 @@ ACTIONS: tuple[Action, ...] = (
         ActionGroup.GO,
         words=("pauses", "maintenance"),
     ),
-    *ROOM_SCREENS.values(),
     Action(
         "handover",
         ("ctrl+o",),
@@ -372,6 +374,11 @@ ACTIONS: tuple[Action, ...] = (
         ActionGroup.SCREEN,
         words=("quit", "exit"),
     ),
+)
+ACTIONS: tuple[Action, ...] = tuple(
+    listed
+    for action in _OF_THE_CORE
+    for listed in (action, *(room.action for room in ROOM_ACTIONS if room.after == action.id))
 )
 
 BY_ID = {action.id: action for action in ACTIONS}

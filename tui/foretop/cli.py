@@ -24,7 +24,6 @@ COMMANDS = {
     "demo": ("foretop.commands.demo", "Run a simulated cluster; no real one is needed."),
     "next": ("foretop.commands.next_runs", "Show the next runs of an expression or of the schedules in a file."),
     "forecast": ("foretop.commands.forecast", "Foresee when the coming backups start and end, and which are lost."),
-    "whatif": ("foretop.commands.whatif", "Compare the coming night with what it would be after a change."),
     "primer": ("foretop.commands.primer", "Compute expressions that warm up a cluster before a schedule runs."),
     "get": ("foretop.commands.get", "Print the rows of a view, once or as they change."),
     "describe": ("foretop.commands.describe", "Print everything that foretop knows of one object."),

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, timedelta
 
-import pytest
 from msgspec.structs import replace
 
-from foretop_core.errors import BadInput
 from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.coming_back import ComingBack, coming_back, if_resumed, with_backlog
 from foretop_core.rules.night.night import night
-from foretop_core.rules.night.what_if import Longer, Pause, Slots, Stopped, if_back_with
-from foretop_core.rules.night.window import read_window
 from foretop_core.rules.pauses import PAUSED_BY, PAUSED_UNTIL
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
@@ -22,7 +18,7 @@ from foretop_core.tables.timeline.night_words import night_words
 from tests.objects import NOW, at, backup, location, schedule
 
 
-def _server(*objects: Resource, slots: int = 1) -> ClusterSnapshot:
+def silent_server(*objects: Resource, slots: int = 1) -> ClusterSnapshot:
     """Its storage was last checked at half past two."""
     runs = [
         backup(f"etcd-{hour}", created=f"{hour}:35:03", started=f"{hour}:35:03", ended=f"{hour}:45:03", of="etcd")
@@ -42,7 +38,7 @@ def _backs(snapshot: ClusterSnapshot) -> list[ComingBack]:
 
 def test_a_server_that_is_back_makes_one_run_of_all_that_fell_due() -> None:
     """It fell due at 02:35; until six there are three more, which the one run stands for."""
-    now, soon, six = _backs(_server())
+    now, soon, six = _backs(silent_server())
     assert (now.runs, soon.runs, six.runs) == (1, 1, 1)
     for back in (now, soon, six):
         assert back.done is not None
@@ -56,44 +52,17 @@ def test_what_was_at_work_fails_with_the_server_and_goes_on_where_its_storage_ha
         "by-hand", "InProgress", created="02:29:00", started="02:29:00", spec={"includedNamespaces": ["a"]}
     )
     waits = backup("waits", "Queued", created="02:30:00", spec={"includedNamespaces": ["b"]})
-    down, *_ = _backs(_server(at_work, waits))
+    down, *_ = _backs(silent_server(at_work, waits))
     assert down.runs == 2
     made = backup("made", "Queued", created="02:40:59", spec={"includedNamespaces": ["c"]})
     hangs, *_ = _backs(
-        _server(at_work, waits, made, backup("ended", created="02:40:00", started="02:40:00", ended="02:40:30"))
+        silent_server(at_work, waits, made, backup("ended", created="02:40:00", started="02:40:00", ended="02:40:30"))
     )
     assert hangs.runs == 4
 
 
-def test_a_change_is_tried_on_the_backlog_too() -> None:
-    """It had told the backlog as it is beside a change that it left out."""
-    waits: list[Resource] = []
-    for name in ("a", "b", "c"):
-        own = {"includedNamespaces": [name]}
-        waits += [
-            schedule(name, "30 1,2 * * *", last="02:30:00", template=own),
-            backup(f"{name}-1", created="01:30:03", started="01:30:03", ended="01:40:03", of=name, spec=own),
-            backup(f"{name}-2", "Queued", created="02:30:00", of=name, spec=own),
-        ]
-    snapshot = _server(*waits)
-    as_it_is, *_ = _backs(snapshot)
-    assert as_it_is.done is not None
-
-    def changed(*changes: Slots | Pause | Longer) -> str:
-        return render(if_back_with(snapshot, "velero", NOW, changes)[0], NOW)
-
-    assert changed(Longer("etcd", 1.001)) == render(as_it_is.words, NOW)
-    assert changed(Pause("etcd")).startswith("now: 3 runs to make up for")
-    four, three_times = changed(Slots(4)), changed(Longer("etcd", 3))
-    assert four.startswith("now: 4 runs to make up for, done about 02:5")
-    assert render(as_it_is.words, NOW).startswith("now: 4 runs to make up for, done about 03:")
-    assert three_times != render(as_it_is.words, NOW)
-    with pytest.raises(BadInput, match="A stop of Velero cannot be tried: it does nothing as it is"):
-        if_back_with(snapshot, "velero", NOW, [Stopped(read_window("03:00-04:00"))])
-
-
 def test_the_screen_says_it_as_the_command_line_does() -> None:
-    ahead = with_backlog(night(_server(), "velero", NOW), _server())
+    ahead = with_backlog(night(silent_server(), "velero", NOW), silent_server())
     assert ahead.unknown
     lines = [render(line, NOW) for line in ahead.if_back]
     assert lines[0].startswith("now: 1 run to make up for, done about 02:5")
@@ -117,7 +86,7 @@ def test_a_planned_end_of_a_pause_tells_whether_it_is_done_by_six() -> None:
     def paused(until: str) -> ClusterSnapshot:
         notes = {PAUSED_BY: "maria", PAUSED_UNTIL: f"2026-11-15T{until}Z"}
         item = schedule("etcd", "35 * * * *", last="01:35:03", paused=True, annotations=notes)
-        runs = [item for item in _server().backups_by_namespace["velero"] if item.schedule_name == "etcd"]
+        runs = [item for item in silent_server().backups_by_namespace["velero"] if item.schedule_name == "etcd"]
         return assemble([location(), *runs, item], given_versions={"": "1.18.3"})
 
     ahead = with_backlog(night(paused("04:40:00"), "velero", NOW), paused("04:40:00"))

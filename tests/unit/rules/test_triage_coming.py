@@ -13,8 +13,9 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.night import Fate, likely_night, night
 from foretop_core.rules.night.outlook import outlook, words
 from foretop_core.rules.night.window import read_window
-from foretop_core.rules.sentences import names_key, render
+from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding, Severity, Thresholds, triage
+from foretop_core.rules.triage.coming import TRY_A_CHANGE
 from foretop_core.tables.text.terminal_text import width
 from tests.objects import NOW, at, backup, location, schedule, upload
 
@@ -50,8 +51,7 @@ def test_runs_that_will_be_lost_are_told_with_the_way_to_try_a_change() -> None:
     said = render(lost.what, NOW)
     assert said.startswith("will lose ")
     assert width(said) <= 32
-    assert names_key(lost.remedy, "what_if")
-    assert render(lost.remedy, NOW) == "Try a change (foretop whatif)."
+    assert lost.remedy == TRY_A_CHANGE
     assert "still going when the next one falls due" in render(lost.evidence, NOW)
     assert lost.severity is Severity.NOTE, "the page of schedules has it green: its runs go well"
 
@@ -151,7 +151,7 @@ def test_a_copy_that_will_be_old_for_another_reason_blames_no_storage() -> None:
     assert render(old.remedy, NOW) == _TRY
 
 
-_TRY = "Try a change (foretop whatif)."
+_TRY = render(TRY_A_CHANGE, NOW)
 RECORDED: dict[str, dict[str, object]] = {
     "runs-will-be-lost": {
         "kind": "Schedule",

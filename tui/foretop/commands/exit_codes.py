@@ -27,7 +27,12 @@ class ExitCodes(msgspec.Struct, frozen=True):
 ALWAYS = {2: "bad usage or input, or nothing could be read"}
 NOT_JUDGED = 3
 BAD_INPUT = {2: "bad usage or input"}
-_UNSURE = {NOT_JUDGED: "a server or a run cannot be foreseen, or read"}
+NIGHT_JUDGED = {
+    0: "all runs are made, and the window is free",
+    1: "runs are lost, refused, invalid or paused (unless left out by --without), or the window is not free",
+    **BAD_INPUT,
+    NOT_JUDGED: "a server or a run cannot be foreseen, or read",
+}
 REFUSED = {3: "refused: read-only, permissions or state"}
 _NO_FILE = {3: "its files cannot be had"}
 _RUNS = ("backup", "restore", "nab", "nar")
@@ -42,15 +47,7 @@ _OF_THE_CORE = (
             NOT_JUDGED: "no such findings, but not everything could be read",
         },
     ),
-    ExitCodes(
-        ("forecast", "whatif"),
-        {
-            0: "all runs are made, and the window is free",
-            1: "runs are lost, refused, invalid or paused (unless left out by --without), or the window is not free",
-            **BAD_INPUT,
-            **_UNSURE,
-        },
-    ),
+    ExitCodes(("forecast",), NIGHT_JUDGED),
     ExitCodes(
         ("next",),
         {

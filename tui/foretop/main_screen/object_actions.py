@@ -28,7 +28,6 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGE_OF
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import FAULTY
-from foretop_core.rules.sentences import names_key
 from foretop_core.rules.triage import ungathered
 from foretop_core.tables.resources.findings import kind_word
 
@@ -117,9 +116,6 @@ class ObjectActions:
         subject = self._subject()
         return subject is not None and subject.kind == POD.name and self._is_connected(subject)
 
-    def can_what_if(self) -> bool:
-        return self._to_try() is not None
-
     def can_prime(self) -> bool:
         subject = self._subject()
         return subject is not None and subject.kind in _HAVE_EXPRESSIONS
@@ -198,23 +194,6 @@ class ObjectActions:
         if key is not None and state is not None:
             service = ActionService(state.source, os.environ)
             self.host.app.push_screen(PodLogViewer(service, key, self.host.display_options.ascii))
-
-    def _to_try(self) -> ObjectRef | None:
-        """The schedule itself, or that of a finding that asks to try a change; a line of many means none."""
-        finding, state, subject = finding_under_cursor(self.host.page), self.host.state, self._subject()
-        if finding is None and subject is not None and subject.kind == SCHEDULE.name:
-            return subject
-        if state is None or finding is None or finding.members or not names_key(finding.remedy, "what_if"):
-            return None
-        keys = (finding.subject, *finding.related)
-        return next((key for key in keys if key.kind == SCHEDULE.name and state.store.get(key) is not None), None)
-
-    async def do_what_if(self) -> None:
-        """On the calendar, with its lane under the cursor: what is tried there can be planned there."""
-        key = self._to_try()
-        if key is not None:
-            await self.host.go(PageAddress("calendar", filter="", key=key, jumped=True))
-            await self.host.action_do("what_if")
 
     async def do_prime(self) -> None:
         """The primer takes the expression of what is under the cursor."""

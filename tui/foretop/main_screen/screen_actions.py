@@ -16,10 +16,11 @@ from textual.app import App, SuspendNotSupported
 from foretop.bindings import (
     BY_ID,
     RESUME,
-    ROOM_SCREENS,
+    ROOM_ACTIONS,
     WRITE_ACTIONS,
     Action,
     Handler,
+    RoomAction,
     handlers_by_name,
     key_name,
     page_key,
@@ -29,6 +30,7 @@ from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.write_actions import WriteActions, all_windows, why_no_window, window_labels
 from foretop.pages.page import PageAddress
 from foretop.pages.table_page import TablePage
+from foretop.pages.triage_selection import finding_under_cursor
 from foretop.panes.page_records import SCREEN_PAGES
 from foretop.terminal.job_control import plain_terminal
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE
@@ -40,6 +42,7 @@ from foretop_core.models.kinds import BESIDE_VELERO, KINDS, ON_DEMAND, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
+from foretop_core.rules.sentences import names_key
 from foretop_core.tables.text.explanations import EXPLANATIONS
 from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.text.times import TimeZoneMode, TimeZoneSetting
@@ -233,7 +236,9 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
 
 _HOMES = {CREATE_SCHEDULE.id: CREATE_SCHEDULE.page, "collisions": "calendar"}
 """Actions that need no object, and the page of each: by name they work on every page, and lead there first."""
-_BY_NAME_ALONE = frozenset({"windows", "handover", "messages", *(action.id for action in ROOM_SCREENS.values())})
+_OF_ROOMS = {room.action.id: room for room in ROOM_ACTIONS}
+_KEYLESS = (room.action.id for room in ROOM_ACTIONS if not room.action.keys)
+_BY_NAME_ALONE = frozenset({"windows", "handover", "messages", *_KEYLESS})
 """Actions of the first lines of the palette: few know their keys, or they have none."""
 
 # Deferred imports: the hand-over and the export are loaded when they are first asked for.
@@ -247,14 +252,15 @@ class ScreenActions:
         self.app_host = app_host
         self.write_actions = write_actions
         self._handlers = handlers_by_name(self)
-        for module, action in ROOM_SCREENS.items():
-            self._handlers[action.id] = partial(self._show_room, module)
+        self._handlers |= {room.action.id: partial(self._do_in_room, room) for room in ROOM_ACTIONS}
 
     def handlers(self) -> Mapping[str, Handler]:
         return self._handlers
 
     def offers(self, action_id: str) -> bool:
-        """By `can_<id>`; what has none always does something."""
+        """By `can_<id>`; what has none always does something, but for a room's that is of a page or kind."""
+        if (room := _OF_ROOMS.get(action_id)) is not None:
+            return room.page == self.host.current or not room.kind or self._asked_of(room) is not None
         can: Callable[[], bool] | None = getattr(self, f"can_{action_id}", None)
         return can() if can is not None else True
 
@@ -337,10 +343,21 @@ class ScreenActions:
             text, markdown = (handover_text(handover, state.zone, markdown=form) for form in (False, True))
             self.host.app.push_screen(HandoverScreen(text, markdown, self.host.display_options.ascii))
 
-    async def _show_room(self, module: str) -> None:
-        if (state := self.host.state) is not None:
-            room = importlib.import_module(module)
-            self.host.app.push_screen(await room.room_screen(state, self.host.display_options.ascii))
+    def _asked_of(self, room: RoomAction) -> ObjectRef | None:
+        """The object itself, or that of a finding whose remedy is the action; a line of many means none."""
+        page, state = self.host.page, self.host.state
+        finding, subject = finding_under_cursor(page), page.subject() if page is not None else None
+        if finding is None:
+            return subject if subject is not None and subject.kind == room.kind else None
+        if state is None or finding.members or not names_key(finding.remedy, room.action.id):
+            return None
+        keys = (finding.subject, *finding.related)
+        return next((key for key in keys if key.kind == room.kind and state.store.get(key) is not None), None)
+
+    async def _do_in_room(self, room: RoomAction) -> None:
+        if self.host.state is not None:
+            act = getattr(importlib.import_module(room.module), f"do_{room.action.id}")
+            await act(self.host, None if room.page == self.host.current else self._asked_of(room))
 
     def do_help(self) -> None:
         from foretop.dialogs.help_screen import HelpScreen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -57,12 +57,7 @@ from foretop_core.tables.timeline.night_words import (
 )
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 
-if TYPE_CHECKING:
-    from foretop.dialogs.what_if_screen import PlannedChange
-
 T = TypeVar("T")
-
-# Deferred imports: what-if is loaded when somebody asks for it.
 
 _WORDS = {SizeClass.NARROW: 5, SizeClass.WIDE: 7, SizeClass.HUGE: 8}
 """Lines of words below the chart."""
@@ -334,7 +329,6 @@ class CalendarPage(FilterablePage):
             "horizon": self.do_horizon,
             "jump": self.do_jump,
             "collisions": self.do_collisions,
-            "what_if": self.do_what_if,
             "move_in_time": lambda: self.lanes.action_step(1),
             "open_day": self.do_open_day,
         }
@@ -375,59 +369,6 @@ class CalendarPage(FilterablePage):
         labels = [self._collision_label(snapshot.context, meeting, state) for snapshot, meeting in sets]
         title = f"Starting in the same minute within 24 hours: {count(len(sets), 'set')}"
         self.app.push_screen(ChoicePicker(title, labels, self.display_options.ascii), chosen)
-
-    def do_what_if(self) -> None:
-        """Tries a change of the lane under the cursor, or of its server."""
-        from foretop.dialogs.what_if_screen import WhatIfScreen
-
-        state, timeline, key = self.state, self.timeline, self.lanes.cursor
-        if state is None or timeline is None or key is None:
-            return
-        server = timeline.server_of(key)
-        if server is None:
-            self.app.notify("No Velero server was found")
-            return
-        if key.kind != SCHEDULE.name:
-            key = ObjectRef(server[0], SCHEDULE.name, server[1], "")
-        shown = timeline.nights.get(server)
-        draws = shown.night.draws if shown is not None else 0
-        self.app.push_screen(WhatIfScreen(state, key, self.display_options.ascii, self._plan, draws))
-
-    def _plan(self, planned: PlannedChange) -> None:
-        """Goes on to the ordinary dialog, with what was tried."""
-        if planned.new_name:
-            self.run_worker(self._create(planned))
-        elif planned.schedule:
-            self.run_worker(self._edit(planned.key, planned.schedule))
-        else:
-            self.run_worker(self._ask("pause" if planned.paused else "unpause", planned.key))
-
-    async def _ask(self, action: str, key: ObjectRef) -> None:
-        if self.lanes.go_to(key):
-            await self.run_action(f"screen.do('{action}')")
-
-    async def _edit(self, key: ObjectRef, schedule: str) -> None:
-        from foretop.dialogs.edit_schedule_dialog import EditScheduleDialog
-
-        await self._ask("edit-schedule", key)
-        dialog = self.app.screen
-        if isinstance(dialog, EditScheduleDialog) and dialog.keys == (key,):
-            dialog.call_after_refresh(dialog.propose, schedule)
-
-    async def _create(self, planned: PlannedChange) -> None:
-        """Goes on to the page of the schedules: a new one is created there, beside those of its server."""
-        from foretop.dialogs.create_dialogs import CreateScheduleDialog
-
-        assert self.state is not None
-        context, namespace = planned.key.context, planned.key.namespace
-        snapshot, app = self.state.store.snapshot(context), self.app
-        beside = [snapshot.ref(schedule) for schedule in snapshot.schedules_by_namespace.get(namespace, ())]
-        key = planned.key if planned.key.name or not beside else beside[0]
-        await self.host.go(PageAddress("schedules", filter="", key=key, jumped=True))
-        await app.run_action("screen.do('create-schedule')")
-        dialog = app.screen
-        if isinstance(dialog, CreateScheduleDialog) and dialog.keys[0].namespace == namespace:
-            dialog.call_after_refresh(dialog.propose, planned.new_name, planned.schedule)
 
     def _collision_label(self, context: str, meeting: Meeting, state: DashboardState) -> str:
         where = f"{self.lanes.names.get(context, context)}  " if self.lanes.names else ""

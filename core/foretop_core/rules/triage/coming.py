@@ -22,13 +22,13 @@ from foretop_core.rules.night.outlook import ScheduleOutlook, schedule_outlooks,
 from foretop_core.rules.queue.owners import OwnerKind
 from foretop_core.rules.sentences import Moment, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import QUEUE, WHAT_IF, Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, TRY, Finding, Severity, Thresholds
 
 RUNS_LOST = "runs-will-be-lost"
 NOT_DONE = "run-not-done-in-time"
 WINDOW_TAKEN = "window-not-free"
 COPY_OLD = "copy-will-be-old"
-_TRY = sentence("Try a change", WHAT_IF, ".")
+TRY_A_CHANGE = sentence("Try a change", *TRY, ".")
 _JUST_AFTER = timedelta(seconds=1)
 
 
@@ -74,7 +74,7 @@ def taken_windows(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
                 _at(last),
                 ".",
             ),
-            _TRY,
+            TRY_A_CHANGE,
             tuple(ObjectRef(snapshot.context, "Schedule", namespace, name) for name in schedules),
             "window",
         )
@@ -142,7 +142,7 @@ def _lost(
             _at(due),
             ": its last backup is still going when the next one falls due.",
         ),
-        _TRY,
+        TRY_A_CHANGE,
     )
 
 
@@ -166,7 +166,7 @@ def _overtaken(snapshot: ClusterSnapshot, schedule: Schedule, run: ForeseenRun, 
             late,
             ".",
         ),
-        _TRY,
+        TRY_A_CHANGE,
     )
 
 
@@ -234,7 +234,7 @@ def _old_copy(
             sentence(": ", why) if why else "",
             ".",
         ),
-        "Make its storage location available again." if refused is not None else _TRY,
+        "Make its storage location available again." if refused is not None else TRY_A_CHANGE,
         blames=snapshot.ref(location) if refused is not None and location is not None else None,
     )
 

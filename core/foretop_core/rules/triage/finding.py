@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from foretop_core.models.wire import ObjectRef, Time
+from foretop_core.room_finder import rooms
 from foretop_core.rules.facts.namespace_facts import ProtectionLimits
 from foretop_core.rules.sentences import Command, Key, Text
 from foretop_core.rules.severity import Severity
@@ -25,8 +26,9 @@ WINDOW_OPEN, WINDOW_OVERRUN = "window-open", "window-overrun"
 PAUSED_OVERDUE = "velero-paused-overdue"
 """Codes of findings that the screen has keys for."""
 SHOW_PODS, SHOW_QUEUE = Command(":pods", "foretop get pods"), Command(":queue", "foretop get queue")
-WHAT_IF = Key("what_if", "foretop whatif")
 """Where remedies lead, on the screen and in a shell."""
+TRY: tuple[Key, ...] = tuple(room.TRY for room in rooms("foretop_core") if hasattr(room, "TRY"))
+"""The keys behind a change that is to be tried: a room has such a key, and without it the remedy has none."""
 
 
 def brief(words: str, instead: str) -> str:

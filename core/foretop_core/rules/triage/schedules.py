@@ -29,7 +29,7 @@ from foretop_core.rules.triage.cron_dialects import refusal_by_upgrade, runaway_
 from foretop_core.rules.triage.finding import (
     PAUSED_OVERDUE,
     QUEUE,
-    WHAT_IF,
+    TRY,
     WINDOW_OPEN,
     WINDOW_OVERRUN,
     Finding,
@@ -343,7 +343,7 @@ def colliding_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Thresh
             None,
             sentence(f"{sets} start together, ", following[0]),
             sentence(*evidence, f"Velero works on {humanize.count(slots, 'backup')} at a time, the others wait."),
-            sentence("Give them different minutes, or raise --concurrent-backups: try it", WHAT_IF, "."),
+            sentence("Give them different minutes, or raise --concurrent-backups: try it", *TRY, "."),
             tuple(dict.fromkeys(snapshot.ref(schedule) for crowd in crowds for schedule in crowd.meeting.schedules)),
             f"{min(crowd.meeting.minutes[0] for crowd in crowds):%H:%M}",
         )

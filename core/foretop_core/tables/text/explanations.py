@@ -118,9 +118,7 @@ lengths drawn from those of earlier runs, and the backups that tenants are likel
   Refused    a run whose storage location cannot be used
   Paused     no backup, also after the planned end: nothing resumes by itself
 
-W on the calendar plays the same night with another time, a pause or more slots; nothing is written.
-
-See: foretop forecast, foretop whatif, page 5 of the dashboard""",
+See: foretop forecast, page 5 of the dashboard""",
         ),
         Explanation(
             "protection",

@@ -15,13 +15,9 @@ from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.outlook import (
     ANSWERS,
     TENANTS_ONLY,
-    Outlook,
     WindowOutlook,
-    by_six,
-    done_by_six,
     done_of_all,
     fate_counts,
-    most_at_work,
     most_waiting,
     names_of,
     no_known_end,
@@ -117,7 +113,7 @@ def _longest_wait(shown: ServerNight) -> tuple[WordLine, ...]:
     wait = None if run is None else wait_of(run)
     if run is None or wait is None:
         return ()
-    phrase = Phrase(f"{run.called}, {humanize.duration(_to_minutes(wait))}", Tone.BRIGHT)
+    phrase = Phrase(f"{run.called}, {humanize.duration(to_minutes(wait))}", Tone.BRIGHT)
     first = WordLine("Waits", (Phrase("longest "), phrase), 2)
     reason = _reason(shown.night, run, wait)
     return (first, WordLine("", (Phrase(reason),))) if reason else (first,)
@@ -272,38 +268,6 @@ def _if_ended(night: Night, now: datetime, zone: tzinfo) -> WordLine | None:
     return WordLine("If ended", (Phrase(text),), 3) if text else None
 
 
-def night_numbers(one: Outlook, zone: tzinfo) -> tuple[tuple[str, str], ...]:
-    """A night in a few numbers, each with its label: two of them stand beside each other."""
-    now = one.night.now
-    wait = wait_of(one.longest_wait) if one.longest_wait is not None else None
-    six = by_six(one.night, one.schedules, zone)
-    last = six.last_before
-    done, by = (last.likely, last.by) if last is not None else one.night_end or (None, None)
-    return (
-        ("Runs", f"{sum(len(schedule.runs) for schedule in one.schedules):,}"),
-        ("Slots", most_at_work(one)),
-        (
-            "Waiting",
-            f"{one.waiting.count} at {clock(one.waiting.begins, now, zone)}" if one.waiting else "nobody over a minute",
-        ),
-        ("Longest", humanize.duration(_to_minutes(wait)) if wait else "none"),
-        ("By 06:00", done_by_six(one, zone)),
-        ("Done", clock(done, now, zone) if done else "not known"),
-        (SURE, clock(by, now, zone) if by else "not known"),
-        *(
-            (fate.value.capitalize(), str(sum(schedule.count(fate) for schedule in one.schedules)))
-            for fate in (Fate.LATE, Fate.LOST, Fate.REFUSED)
-        ),
-    )
-
-
-def nights_compared(before: Outlook, after: Outlook, zone: tzinfo) -> tuple[tuple[str, str, str], ...]:
-    """Two nights beside each other, number by number; refused runs only where there are any."""
-    rows = zip(night_numbers(before, zone), night_numbers(after, zone), strict=True)
-    refused = Fate.REFUSED.value.capitalize()
-    return tuple((label, was, then) for (label, was), (_, then) in rows if (label, was, then) != (refused, "0", "0"))
-
-
 class LaneWords(msgspec.Struct, frozen=True):
     """The next run of a lane, told: when it is due, starts and ends, and with whom it runs."""
 
@@ -335,7 +299,7 @@ def lane_words(shown: ServerNight, runs: Sequence[ForeseenRun], now: datetime, z
         due_since=run.due if run.due is not None and run.due < now else None,
         starts=_starts(run, now, zone),
         is_running=run.is_running,
-        wait=times.short(_to_minutes(wait)) if wait is not None and is_wait else "",
+        wait=times.short(to_minutes(wait)) if wait is not None and is_wait else "",
         ends=end_words(run.end.likely if run.end is not None else None, now, zone),
         by=clock(by, now, zone) if run.end and shown.night.draws and (by := latest(run.end)) > now else "",
         fate="" if run.fate is Fate.MADE else _fate(run, now, zone),
@@ -437,5 +401,5 @@ def _span(begins: datetime, ends: datetime, now: datetime, zone: tzinfo) -> str:
     return first if plain == hour and ends - begins <= MINUTE else f"{first}–{last}"
 
 
-def _to_minutes(length: timedelta) -> timedelta:
+def to_minutes(length: timedelta) -> timedelta:
     return max(MINUTE, round(length / MINUTE) * MINUTE)

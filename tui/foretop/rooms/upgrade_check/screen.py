@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from foretop.bindings import Action, ActionGroup
+from foretop.bindings import Action, ActionGroup, RoomAction
 from foretop.dialogs.text_screens import TextScreen
+from foretop.main_screen.action_host import ActionHost
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, DIM
 from foretop_core.background import in_thread
-from foretop_core.dashboard.state import DashboardState
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.upgrade_check.server_upgrades import NEEDED, server_upgrades, target
 from foretop_core.rooms.upgrade_check.upgrade_text import beside_schedules, unknown_release_lines, upgrade_lines
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN
 
-ACTION = Action(
-    "upgrade",
-    (),
-    "",
-    "what an upgrade of Velero changes in the schedules",
-    ActionGroup.GO,
-    words=("upgrade-check", "release"),
+ACTIONS = (
+    RoomAction(
+        Action(
+            "upgrade",
+            (),
+            "",
+            "what an upgrade of Velero changes in the schedules",
+            ActionGroup.GO,
+            words=("upgrade-check", "release"),
+        ),
+        after="windows",
+    ),
 )
 
 
@@ -34,7 +40,9 @@ class UpgradeScreen(TextScreen):
         super().__init__([*said, *(Paragraph((span(line),), indent=4) for line in lines)], ascii)
 
 
-async def room_screen(state: DashboardState, ascii: bool) -> UpgradeScreen:
+async def do_upgrade(host: ActionHost, _: ObjectRef | None) -> None:
+    state = host.state
+    assert state is not None
     release, dialect = target(NEWEST_KNOWN)
     snapshots = [(state.store.snapshot(context), state.now(context)) for context in state.contexts]
 
@@ -44,4 +52,4 @@ async def room_screen(state: DashboardState, ascii: bool) -> UpgradeScreen:
         beside = beside_schedules(servers, (), release)
         return [*unknown_release_lines(servers), *upgrade_lines(servers, unseen, str(release), beside)]
 
-    return UpgradeScreen(str(release), await in_thread(look), ascii)
+    host.app.push_screen(UpgradeScreen(str(release), await in_thread(look), host.display_options.ascii))

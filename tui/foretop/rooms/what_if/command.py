@@ -19,11 +19,7 @@ from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import emit, output_option, say, warn
 from foretop_core.errors import BadInput, Unforeseen
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.night.coming_back import if_back
-from foretop_core.rules.night.night import Fate
-from foretop_core.rules.night.outlook import Missing, Outlook, words
-from foretop_core.rules.night.what_if import (
+from foretop_core.rooms.what_if.comparison import (
     NO_DIFFERENCE,
     Add,
     Change,
@@ -39,6 +35,10 @@ from foretop_core.rules.night.what_if import (
     read_pair,
     what_if,
 )
+from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.night.coming_back import if_back
+from foretop_core.rules.night.night import Fate
+from foretop_core.rules.night.outlook import Missing, Outlook, words
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -116,29 +116,17 @@ def command(
         if form == "text":
             _say(comparison)
         else:
-            emit(_comparison(comparison, now), form)
+            nights = {"before": _night_item(comparison.before), "after": _night_item(comparison.after)}
+            emit({**nights, "differences": [render(text, now) for text in comparison.differences]}, form)
         # A pause that was asked for is not missed.
         asked = {Missing.PAUSED} if set(comparison.after.night.paused) <= set(pauses) else set()
         return night_exit_code(comparison.after, without=without | asked)
 
-    return _of_one_server(session_options, source, at, judge)
-
-
-def _comparison(found: NightComparison, now: datetime) -> dict[str, Any]:
-    return {
-        "before": _night_item(found.before),
-        "after": _night_item(found.after),
-        "differences": [render(text, now) for text in found.differences],
-    }
-
-
-def _of_one_server(options: SessionOptions, source: str | None, at: str | None, judge: Judge) -> int:
-    """Judges the server that is asked for; BadInput where there is none, or several and none is named."""
     if source is None:
-        return asyncio.run(_of_cluster(options, judge))
-    snapshot, read = argument_values.snapshot_in(source, options)
+        return asyncio.run(_of_cluster(session_options, judge))
+    snapshot, read = argument_values.snapshot_in(source, session_options)
     warn(read.unreadable)
-    return judge(snapshot, _namespace(snapshot, options.velero_namespace), argument_values.moment(at))
+    return judge(snapshot, _namespace(snapshot, session_options.velero_namespace), argument_values.moment(at))
 
 
 async def _of_cluster(options: SessionOptions, judge: Judge) -> int:
@@ -152,6 +140,7 @@ async def _of_cluster(options: SessionOptions, judge: Judge) -> int:
 
 
 def _namespace(snapshot: ClusterSnapshot, wanted: str) -> str:
+    """The server that is asked for; BadInput where there is none, or several and none is named."""
     places = snapshot.velero_namespaces
     if not wanted and len(places) != 1:
         what = f"There are {len(places)} Velero servers" if places else "No Velero server was found"

@@ -13,10 +13,7 @@ from msgspec.structs import replace
 from foretop.cli import run
 from foretop_core.errors import BadInput, Unforeseen
 from foretop_core.models import Backup
-from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.night.night import Fate, night
-from foretop_core.rules.night.outlook import wait_of, words
-from foretop_core.rules.night.what_if import (
+from foretop_core.rooms.what_if.comparison import (
     Longer,
     Move,
     NightComparison,
@@ -28,12 +25,17 @@ from foretop_core.rules.night.what_if import (
     read_changes,
     what_if,
 )
+from foretop_core.rooms.what_if.numbers import night_numbers, nights_compared
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.night.night import Fate, night
+from foretop_core.rules.night.outlook import wait_of, words
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.tables.timeline.night_lanes import ServerNight
-from foretop_core.tables.timeline.night_words import night_numbers, night_words, nights_compared
+from foretop_core.tables.timeline.night_words import night_words
 from tests.objects import NOW, at, backup, location, schedule, upload
+from tests.unit.test_forecast_command import SILENT
 
 GIVEN = ("--velero-version", "1.18.3", "--at", NOW.isoformat())
 
@@ -307,3 +309,25 @@ def test_scripts_get_both_nights_and_the_difference(file: str, capsys: pytest.Ca
     assert run(["whatif", "-f", file, *GIVEN, "--pause", "first", "-o", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {"before", "after", "differences"}
+
+
+def test_a_change_of_a_silent_server_is_answered_with_what_becomes_of_its_backlog(
+    night: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["forecast", "-f", night, *SILENT])
+    told = [line.strip() for line in capsys.readouterr().out.splitlines() if "If back" in line]
+    assert [line.split()[2].rstrip(":") for line in told] == ["now", "at", "at"]
+    assert run(["whatif", "-f", night, *SILENT, "--pause", "etcd"]) == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[::2] == told
+    assert all(line.startswith(("  With the change, ", "  The same with the change.")) for line in lines[1::2])
+    assert any(line.startswith("  With the change, now: ") for line in lines), "etcd is not to be made up for"
+    assert run(["whatif", "-f", night, *SILENT, "--pause", "etcd", "-o", "json"]) == 3
+    found = json.loads(capsys.readouterr().out)
+    assert [f"If back {back}." for back in found["ifBack"]] == told
+    assert f"  With the change, {found['ifBackAfter'][0]}." == lines[1]
+
+
+def test_a_wrong_change_of_a_silent_server_is_bad_input(night: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["whatif", "-f", night, *SILENT, "--pause", "nobody"]) == 2
+    assert "There is no schedule nobody" in capsys.readouterr().err

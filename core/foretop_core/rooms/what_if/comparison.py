@@ -63,7 +63,6 @@ class Add(msgspec.Struct, frozen=True):
     name: str
     expression: str
     length: timedelta
-    namespaces: tuple[str, ...] = ()
 
 
 def read_pair(text: str) -> tuple[str, str]:
@@ -182,21 +181,23 @@ def _changed(snapshot: ClusterSnapshot, namespace: str, now: datetime, changes: 
                 schedule = _known(schedules, name, namespace)
                 if schedule.spec.schedule.split() == text.split():
                     raise BadInput("That changes nothing", f"{name} has the expression {text!r}", "")
-                schedules[name] = _reread(_with(schedule, schedule=text))
+                # It is validated again.
+                status = replace(schedule.status, phase="", validation_errors=())
+                schedules[name] = replace(_with(schedule, schedule=text), status=status)
                 _check(snapshot, schedules[name])
             case Pause(name) | Unpause(name):
                 schedule, paused = _known(schedules, name, namespace), isinstance(change, Pause)
                 if schedule.spec.paused == paused:
                     raise BadInput("That changes nothing", f"{name} is {'' if paused else 'not '}paused", "")
                 schedules[name] = _with(schedule, paused=paused)
-            case Add(name, text, length, namespaces):
+            case Add(name, text, length):
                 if name in schedules:
                     raise BadInput(f"There is a schedule {name} in {namespace}", "", "give the new one another name")
                 if length <= timedelta():
                     raise BadInput(f"A run of {name} cannot take that long", "its length is not positive", "")
                 schedules[name] = Schedule(
                     metadata=ScheduleMetadata(name=name, namespace=namespace, creation_timestamp=now),
-                    spec=ScheduleSpec(schedule=text, template=BackupSpec(included_namespaces=namespaces)),
+                    spec=ScheduleSpec(schedule=text, template=BackupSpec()),
                 )
                 _check(snapshot, schedules[name])
             case Longer(name, times):
@@ -215,11 +216,6 @@ def _changed(snapshot: ClusterSnapshot, namespace: str, now: datetime, changes: 
 
 def _with(item: Schedule, **fields: object) -> Schedule:
     return replace(item, spec=replace(item.spec, **fields))
-
-
-def _reread(item: Schedule) -> Schedule:
-    """A new expression is validated again."""
-    return replace(item, status=replace(item.status, phase="", validation_errors=()))
 
 
 def _known(schedules: dict[str, Schedule], name: str, namespace: str) -> Schedule:

@@ -21,8 +21,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError, Unforeseen
 from foretop_core.models import Schedule
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.night.coming_back import if_back
-from foretop_core.rules.night.what_if import (
+from foretop_core.rooms.what_if.comparison import (
     NO_DIFFERENCE,
     Add,
     Change,
@@ -40,12 +39,13 @@ from foretop_core.rules.night.what_if import (
     refuse_silence,
     what_if,
 )
+from foretop_core.rooms.what_if.numbers import nights_compared
+from foretop_core.rules.night.coming_back import if_back
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import Text, render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import pad
-from foretop_core.tables.timeline.night_words import nights_compared
 
 _AS_IT_IS = "as it is"
 _DRAWS = 20
@@ -212,7 +212,11 @@ class WhatIfScreen(DialogFrame):
         """The change that a dialog can make, and the names of those that it cannot, or not with it."""
         planned: PlannedChange | None = None
         left_out: list[str] = []
-        for change in self._readable():
+        try:
+            changes = self.changes()
+        except BadInput:
+            changes = []
+        for change in changes:
             planned_change: PlannedChange | None = None
             match change:
                 case Move(changed, text):
@@ -244,12 +248,6 @@ class WhatIfScreen(DialogFrame):
 
     def _called(self, what: str, name: str) -> str:
         return what if name == self.key.name else f"{what} of {name}"
-
-    def _readable(self) -> list[Change]:
-        try:
-            return self.changes()
-        except BadInput:
-            return []
 
     def action_press(self) -> None:
         """Closes, or goes on to the ordinary dialog with what was tried."""

@@ -1,0 +1,7 @@
+"""What if, on the command line and on the screen."""
+
+from __future__ import annotations
+
+COMMANDS = {
+    "whatif": ("foretop.rooms.what_if.command", "Compare the coming night with what it would be after a change.")
+}
