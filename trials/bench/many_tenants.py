@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -26,6 +27,7 @@ def measure(count: int = COUNT) -> Iterator[Figure]:
 
 def _at(count: int, rate: int) -> Iterator[Figure]:
     what = f"{count:,} waiting NABs, {rate} changes a second"
+    yield Figure(f"{what}: load of the machine before it", os.getloadavg()[0], 1, "")
     with tempfile.TemporaryDirectory() as home:
         report = Path(home) / "stay"
         command = [sys.executable, "-m", "trials.bench.crowded_dashboard", str(count), str(rate), str(report)]

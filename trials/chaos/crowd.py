@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -31,6 +32,8 @@ def press_in_a_crowd(keys: int, seed: int, say: Callable[[str], None]) -> list[s
         with Terminal(command, 120, 40, {"HOME": home, "XDG_STATE_HOME": home}, anew=True) as terminal:
             terminal.until(lambda lines: "Triage" in lines[1], _PATIENCE)
             warm = max(_warm_up(terminal))
+            # From here on the stays are measured anew.
+            report.unlink(missing_ok=True)
             for number in range(keys):
                 key = dice.choice(_KEYS)
                 terminal.press(key)
@@ -50,7 +53,9 @@ def press_in_a_crowd(keys: int, seed: int, say: Callable[[str], None]) -> list[s
         lost.append(f"memory grew from {warm:.0f} to {levels[-1]:.0f} MB")
     say(f"  the slowest key, with help after it: {slowest[0]:.1f} s, {slowest[1]!r}")
     say(f"  memory: {warm:.0f} MB after the warm-up, at most {max(levels, default=0):.0f} MB")
-    say(f"  the longest stay on the event loop: {stay} ms, {busy} ms of a processor")
+    say(
+        f"  the longest stay on the event loop: {stay} ms, {busy} ms of a processor, beside a load of {os.getloadavg()[0]:.0f}"
+    )
     return lost
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import timedelta
+from random import Random
 
 import pytest
 
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import queue_line, run_facts
+from foretop_core.rules.night import server_model as server_models
 from foretop_core.rules.night.course import play
 from foretop_core.rules.night.night import Foresight
 from foretop_core.rules.night.open_queue import waiting_forecasts
@@ -18,7 +20,7 @@ from foretop_core.rules.queue.owners import owner_of
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import triage
 from tests.counted_work import calls
-from tests.crowds import CROWDS
+from tests.crowds import CROWDS, nabs_of_one_team
 from tests.objects import NOW
 
 _FEW, _TIMES = 120, 4
@@ -75,3 +77,19 @@ def test_of_many_schedules_that_run_often_no_more_runs_are_played_than_of_all_to
     model = server_model(assemble(CROWDS[crowd](1000)), "velero", NOW, NOW + _DAY)
     course = play(model.state, Drawing(model).likely())
     assert sum(map(len, course.made)) <= MOST_RUNS_OF_ALL
+
+
+def test_of_very_many_runs_those_behind_share_the_streams_of_those_before_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = list[Random]()
+
+    def counted(seed: int) -> Random:
+        made.append(Random(seed))
+        return made[-1]
+
+    few, many = (server_model(assemble(nabs_of_one_team(count)), "velero", NOW, NOW + _DAY) for count in (900, 3000))
+    alone, crowded = Drawing(few).next(), Drawing(many).next()
+    assert crowded.waiting[: len(alone.waiting)] == alone.waiting
+    assert len(set(crowded.waiting)) == len(crowded.waiting) == 3000
+    monkeypatch.setattr(server_models, "Random", counted)
+    Drawing(many).next()
+    assert len(made) <= 1_100

@@ -49,6 +49,8 @@ _MOST_CLAIMS = 5000
 """Each costs as many bits as there are claims."""
 _FINALIZES = 1.0
 _UNKNOWN_LOOK = 30.0
+_MOST_STREAMS = 1_000
+"""Where more runs are open, those behind share the streams of those before them: each takes 2.5 kB."""
 _EVENLY = 0.6180339887
 """Multiples of the golden section, less their whole part, lie evenly between 0 and 1."""
 _TELL_HELD = 5
@@ -188,7 +190,9 @@ class Drawing:
     @cached_property
     def _open(self) -> dict[str, Random]:
         """Made with the first course: the ends of those at work need none."""
-        return {backup.run.name: self._stream(f"backup {backup.run.name}") for backup in self.model.open}
+        runs = self.model.open
+        streams = [self._stream(f"backup {backup.run.name}") for backup in runs[:_MOST_STREAMS]]
+        return {backup.run.name: streams[place % _MOST_STREAMS] for place, backup in enumerate(runs)}
 
     def _stream(self, name: str) -> Random:
         return Random(crc32(name.encode(errors="replace")) ^ self.seed)
