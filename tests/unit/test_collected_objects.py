@@ -23,7 +23,7 @@ from tests.crowds import nabs_of_one_team
 from tests.tui.fake_source import CONTEXT, FilledSource
 
 _LEAVES = (str, int, float, bool, datetime, timedelta, tzinfo, enum.Enum, types.NoneType, Wire)
-_MOST_LOOKED_AT = 26
+_MOST_LOOKED_AT = 22
 """Of a waiting NAB with its backup: its keys, places and rows on two pages. Each costs 0.2 µs a look."""
 
 

@@ -53,9 +53,8 @@ def press_in_a_crowd(keys: int, seed: int, say: Callable[[str], None]) -> list[s
         lost.append(f"memory grew from {warm:.0f} to {levels[-1]:.0f} MB")
     say(f"  the slowest key, with help after it: {slowest[0]:.1f} s, {slowest[1]!r}")
     say(f"  memory: {warm:.0f} MB after the warm-up, at most {max(levels, default=0):.0f} MB")
-    say(
-        f"  the longest stay on the event loop: {stay} ms, {busy} ms of a processor, beside a load of {os.getloadavg()[0]:.0f}"
-    )
+    say(f"  the longest stay on the event loop: {stay} ms, {busy} ms of a processor")
+    say(f"  beside a load of {os.getloadavg()[0]:.0f}")
     return lost
 
 

@@ -19,10 +19,10 @@ from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptio
 _START = 3.0
 """Seconds until the garbage collector is enabled; by then the modules are loaded and, unless the cluster is slow or
 large, the first rows are there. A fixed time, so that a cluster that never answers does not leave it off."""
-COLLECTED = 20_000, 5, 1_000
+COLLECTED = 20_000, 5, 40
 """So many new objects before the collector looks at them, so many such looks before one at what those left, and so
-many of those before one at everything: all threads stand still meanwhile, 5 ms, 25 ms and half a second where ten
-thousand backups wait. What is made for each object is in no circle, and goes without it."""
+many of those before one at everything: all threads stand still meanwhile, 5 ms, 25 ms and a tenth of a second where ten
+thousand backups wait, the last about once a minute. What is made for each object is in no circle, and goes without."""
 _SWITCH = 0.0005
 """Seconds for which a thread beside the event loop keeps the interpreter from it; a tenth of what Python has."""
 _GRACE = 5.0
@@ -81,7 +81,7 @@ async def _run(app: Dashboard, display_options: DisplayOptions) -> int | None:
 
 
 def _collect() -> None:
-    """From now on; what is there by now, the modules before all, is never looked at again."""
+    """Begins to collect; what is there by now, the modules before all, is never looked at again."""
     gc.freeze()
     gc.set_threshold(*COLLECTED)
     gc.enable()

@@ -294,6 +294,16 @@ class TableModel(ABC):
         else:
             self.groups = GroupedRows(self.table, self.standing)
 
+    @property
+    def due(self) -> int:
+        """How many rows are still to be made, or to be counted in the head of their group."""
+        return self.table.due + (self.groups.due if self.groups is not None else 0)
+
+    def bring(self) -> bool:
+        """Makes and counts some of them; whether a line that is shown may be other than before."""
+        counted = self.groups is not None and self.groups.count_some(MADE_AT_ONCE)
+        return self.table.bring() or counted
+
     # What a person narrows the rows to
 
     def narrow(self, text: str, *, typing: bool = False) -> None:
@@ -307,7 +317,7 @@ class TableModel(ABC):
         if len(self._wanted.fields) != 1:
             return ()
         (name,) = self._wanted.fields
-        rows = islice(self.table.hidden_or_not(), _MOST_LASTING)
+        rows = islice(self.table.entries.items(), _MOST_LASTING)
         values = (value for key, entry in rows for value in self.facets(key, entry).field(name).split("\n"))
         cleaned = dict.fromkeys(map(clean, values))
         return tuple(islice(filter(None, cleaned), _MOST_VALUES))
@@ -467,7 +477,8 @@ class StoreTableModel(TableModel):
 
     def pump(self) -> bool:
         """Besides what changed, some rows are judged again each second: states change with time too."""
-        changed = self.table.pump()
+        counted = self.groups is not None and self.groups.count_some(MADE_AT_ONCE)
+        changed = self.table.pump() or counted
         now = self.state.now()
         passed = abs(now - self._judged_at)
         if passed < _JUDGED_EVERY:

@@ -116,7 +116,7 @@ class BackgroundReader:
             work(replace(snapshot, live=KeptIndexes(lookups, self._protection.of, lambda: True, self._nights)))
 
     def _free(self) -> None:
-        """One by one, for nobody else comes to his turn while all in a collection are freed."""
+        """Frees them one by one: nobody else has a turn while all in a collection are freed."""
         gone = self._gone
         while gone:
             thing = gone.pop()
@@ -203,5 +203,5 @@ def _raised(problem: Exception) -> Any:
 
 
 def _raised_again(problem: Exception, trace: TracebackType | None) -> Any:
-    """With the first trace: each time it was raised would be added to the last one."""
+    """Raises it with its first trace: each time it was raised would be added to the last one."""
     raise problem.with_traceback(trace)

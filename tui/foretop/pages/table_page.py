@@ -130,7 +130,7 @@ class TablePage(FilterablePage):
 
     def _bring_rows(self) -> None:
         """The rows of a large table are made some at a time, and keys are answered between."""
-        if self.rows is None or not self.rows.table.due or self._is_bringing:
+        if self.rows is None or not self.rows.due or self._is_bringing:
             return
         self._is_bringing = True
         self.set_timer(_REST, self._bring_some)
@@ -140,12 +140,12 @@ class TablePage(FilterablePage):
         if self.rows is None:
             return
         now = time.monotonic()
-        if self.display and (self.rows.table.due <= MADE_AT_ONCE or now - self._painted_at >= _PAINTED_EVERY):
+        if self.display and (self.rows.due <= MADE_AT_ONCE or now - self._painted_at >= _PAINTED_EVERY):
             # Which makes some too.
             self._painted_at = now
             self.pulse()
         else:
-            self.rows.table.bring()
+            self.rows.bring()
         self._bring_rows()
 
     def pulse(self) -> None:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from heapq import nlargest
 from itertools import accumulate, chain, islice
 from operator import itemgetter
@@ -54,7 +54,21 @@ class Source(StrEnum):
     SERVER = "other runs of the server"
 
 
-class Lengths(msgspec.Struct, frozen=True, dict=True):
+@lru_cache(4096)
+def _unseen(seconds: tuple[float, ...]) -> float:
+    """How far a run may be from all that were seen by their own spread; a single one far off does not count."""
+    logs = [math.log(length) for length in seconds]
+    middle = median(logs)
+    return _OF_NORMAL * median(abs(log - middle) for log in logs) * math.sqrt(_UNSEEN / len(logs))
+
+
+@lru_cache(4096)
+def _weights(count: int) -> list[float]:
+    """Sums the weights of so many lengths, the newest first; never written to."""
+    return list(accumulate(_FADES**age for age in range(count)))
+
+
+class Lengths(msgspec.Struct, frozen=True, gc=False):
     """The lengths in seconds of one schedule's or team's runs, the newest first."""
 
     seconds: tuple[float, ...] = ()
@@ -73,25 +87,14 @@ class Lengths(msgspec.Struct, frozen=True, dict=True):
             return _SPREAD_OF_BORROWED
         if len(self.seconds) < FEWEST_RUNS or self.source is Source.ALIKE:
             return _SPREAD_OF_FEW
-        return max(_SPREAD, self._unseen)
-
-    @cached_property
-    def _unseen(self) -> float:
-        """How far a run may be from all that were seen by their own spread; a single one far off does not count."""
-        logs = [math.log(length) for length in self.seconds]
-        middle = median(logs)
-        return _OF_NORMAL * median(abs(log - middle) for log in logs) * math.sqrt(_UNSEEN / len(logs))
-
-    @cached_property
-    def _weights(self) -> list[float]:
-        return list(accumulate(_FADES**age for age in range(len(self.seconds))))
+        return max(_SPREAD, _unseen(self.seconds))
 
     def draw(self, random: Random, count: int) -> list[float]:
         """As many lengths of coming runs."""
         seconds = self.seconds
         if not seconds:
             return [math.inf] * count
-        chosen = random.choices(seconds, cum_weights=self._weights, k=count)
+        chosen = random.choices(seconds, cum_weights=_weights(len(seconds)), k=count)
         spread, gauss, factor = self.spread, random.gauss, self.factor
         return [
             max(1.0, factor * length * math.exp(gauss(0.0, spread)) + random.uniform(-1.0, 1.0)) for length in chosen

@@ -59,7 +59,7 @@ _VOLUMES_SPREAD = 0.2
 """How far the end of a run may be from what the rate of its volumes tells, as a share of what is left."""
 
 
-class OpenBackup(msgspec.Struct, frozen=True):
+class OpenBackup(msgspec.Struct, frozen=True, gc=False):
     """A backup or restore that has not ended, and what tells how long it will go on."""
 
     run: Run

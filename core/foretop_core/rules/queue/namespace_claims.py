@@ -6,6 +6,7 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import islice
 
 import msgspec
@@ -14,6 +15,8 @@ from foretop_core.models import Backup
 
 _WILD = frozenset("*?[{")
 _LONGEST_NAME = 63
+_FEW = 8
+"""Names and patterns of a claim that is kept, so that those that are kept stay small."""
 _MOST_COMPARED = 20_000
 """Pairs; where more patterns than that may overlap, each is compared with the nearest ones ahead of it only."""
 _NEAREST = 20
@@ -38,15 +41,23 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
 
 def claim(backup: Backup) -> Claim:
     """The claim of a backup; without included namespaces it claims all."""
-    spec = backup.spec
-    included = spec.included_namespaces or ("*",)
+    included, excluded = backup.spec.included_namespaces or ("*",), backup.spec.excluded_namespaces
+    few = len(included) + len(excluded) <= _FEW
+    return _shared_claim(included, excluded) if few else _claimed(included, excluded)
+
+
+def _claimed(included: tuple[str, ...], excluded: tuple[str, ...]) -> Claim:
     return Claim(
-        names=frozenset(
-            name for name in included if not _is_pattern(name) and not _left_out(name, spec.excluded_namespaces)
-        ),
+        names=frozenset(name for name in included if not _is_pattern(name) and not _left_out(name, excluded)),
         patterns=tuple(sorted({entry for entry in included if _is_pattern(entry)})),
-        excluded=tuple(sorted(set(spec.excluded_namespaces))),
+        excluded=tuple(sorted(set(excluded))),
     )
+
+
+@lru_cache(1024)
+def _shared_claim(included: tuple[str, ...], excluded: tuple[str, ...]) -> Claim:
+    """One for all backups that name the same: a tenant's may be very many."""
+    return _claimed(included, excluded)
 
 
 def shared_namespaces(one: Claim, other: Claim) -> tuple[str, ...]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import accumulate, islice
+from operator import add
 from typing import Generic, TypeVar, overload
 
 import msgspec
@@ -18,6 +20,10 @@ Group = tuple[str, str]
 """A context and a namespace."""
 HEAD = "(head)"
 """In the place of a kind, in the key of a head."""
+_AT_ONCE = 200
+"""So many rows are counted before their heads are drawn: it takes some milliseconds."""
+_COUNTED = object()
+_NOTHING: Counter[StatusLabel | None] = Counter()
 _GRAVEST = (StatusGlyph.BROKEN, StatusGlyph.LOOK, StatusGlyph.RUNNING, StatusGlyph.WAITING, StatusGlyph.PAUSED)
 
 
@@ -39,44 +45,77 @@ def group_of(key: ObjectRef) -> Group:
 
 
 class GroupCounts(Generic[E]):
-    """How many rows of which standing each group has; told of every row that comes into sight or goes."""
+    """How many rows of which standing each group has; told of every row that comes into sight or goes.
+
+    Of very many rows at once the groups are counted at once, and what each stands for some at a time.
+    """
 
     def __init__(self, standing: Callable[[ObjectRef, E], StatusLabel | None]) -> None:
         self._standing = standing
-        self._counts: dict[Group, Counter[StatusLabel | None]] = {}
+        self._sizes: Counter[Group] = Counter()
+        self._counts: defaultdict[Group, Counter[StatusLabel | None]] = defaultdict(Counter)
+        self._due: dict[ObjectRef, None] = {}
+        """The rows whose standing is still to be counted."""
         self.moves = 0
         """Moves when a group has got or lost a row."""
 
-    def clear(self) -> None:
+    @property
+    def due(self) -> int:
+        return len(self._due)
+
+    def rearranged(self, entries: Mapping[ObjectRef, E], keys: Collection[ObjectRef]) -> None:
+        self._sizes = Counter(map(group_of, keys))
         self._counts.clear()
+        self._due = dict.fromkeys(keys)
         self.moves += 1
+        self.count_some(entries, _AT_ONCE)
+
+    def count_some(self, entries: Mapping[ObjectRef, E], most: int) -> bool:
+        """Counts some of those that are due; whether there were any."""
+        some = tuple(islice(self._due, most))
+        for key in some:
+            del self._due[key]
+            self._counts[group_of(key)][self._standing(key, entries[key])] += 1
+        return bool(some)
 
     def came(self, key: ObjectRef, entry: E) -> None:
-        self._counts.setdefault(group_of(key), Counter())[self._standing(key, entry)] += 1
+        group = group_of(key)
+        self._sizes[group] += 1
+        self._counts[group][self._standing(key, entry)] += 1
         self.moves += 1
 
     def went(self, key: ObjectRef, entry: E) -> None:
-        counts = self._counts[group_of(key)]
-        standing = self._standing(key, entry)
-        counts[standing] -= 1
-        if not counts[standing]:
-            del counts[standing]
-        if not counts:
-            del self._counts[group_of(key)]
+        group = group_of(key)
+        self._sizes[group] -= 1
+        if not self._sizes[group]:
+            del self._sizes[group]
+        if self._due.pop(key, _COUNTED) is _COUNTED:
+            self._less(group, self._standing(key, entry))
         self.moves += 1
 
     def changed(self, key: ObjectRef, before: E, after: E) -> None:
         """A row that stays where it is may count for something else."""
+        if key in self._due:
+            return
         was, now = self._standing(key, before), self._standing(key, after)
         if was != now:
-            self.went(key, before)
-            self.came(key, after)
+            self._less(group_of(key), was)
+            self._counts[group_of(key)][now] += 1
+
+    def _less(self, group: Group, standing: StatusLabel | None) -> None:
+        counts = self._counts[group]
+        counts[standing] -= 1
+        if not counts[standing]:
+            del counts[standing]
+        if not counts:
+            del self._counts[group]
 
     def sizes(self) -> list[tuple[Group, int]]:
-        return [(group, self._counts[group].total()) for group in sorted(self._counts)]
+        return sorted(self._sizes.items())
 
     def standings(self, group: Group) -> tuple[tuple[StatusLabel, int], ...]:
-        marked = [(standing, count) for standing, count in self._counts[group].items() if standing is not None]
+        counts = self._counts.get(group, _NOTHING)
+        marked = [(standing, count) for standing, count in counts.items() if standing is not None]
         return tuple(sorted(marked, key=lambda one: (_GRAVEST.index(one[0][0]), one[0][1])))
 
 
@@ -105,6 +144,14 @@ class GroupedRows(Generic[E]):
     def __len__(self) -> int:
         self._count()
         return self._length
+
+    @property
+    def due(self) -> int:
+        """How many rows their heads do not count yet."""
+        return self._group_counts.due
+
+    def count_some(self, most: int) -> bool:
+        return self._group_counts.count_some(self._table.entries, most)
 
     @property
     def groups(self) -> int:
@@ -194,15 +241,14 @@ class GroupedRows(Generic[E]):
         sizes = self._group_counts.sizes()
         self._groups = [group for group, _ in sizes]
         self._sizes = [size for _, size in sizes]
-        self._place = {group: place for place, group in enumerate(self._groups)}
-        self._rows_before, self._lines_before = [], []
-        rows = lines = 0
-        for group, size in sizes:
-            self._rows_before.append(rows)
-            self._lines_before.append(lines)
-            rows += size
-            lines += 1 if group in self._folded else 1 + size
-        self._length = lines
+        self._place = dict(zip(self._groups, range(len(sizes)), strict=True))
+        folded = self._folded
+        seen = [0 if group in folded else size for group, size in sizes] if folded else self._sizes
+        heads = range(len(sizes) + 1)
+        self._rows_before = list(accumulate(self._sizes, initial=0))
+        self._lines_before = list(map(add, accumulate(seen, initial=0), heads))
+        self._length = self._lines_before.pop()
+        self._rows_before.pop()
 
 
 SECTION = "(section)"

@@ -30,9 +30,9 @@ _MANY = 200
 
 
 class Counting(Protocol[Counted]):
-    """Is told of every row that comes into sight, goes, or changes where it is."""
+    """Is told of every row that comes into sight, goes, or changes where it is; of very many at once all keys."""
 
-    def clear(self) -> None: ...
+    def rearranged(self, entries: Mapping[ObjectRef, Counted], keys: Collection[ObjectRef]) -> None: ...
 
     def came(self, key: ObjectRef, entry: Counted) -> None: ...
 
@@ -96,8 +96,10 @@ class SortedRows(Generic[E]):
     def get(self, key: ObjectRef) -> E | None:
         return self._entries.get(key)
 
-    def hidden_or_not(self) -> Iterable[tuple[ObjectRef, E]]:
-        return self._entries.items()
+    @property
+    def entries(self) -> Mapping[ObjectRef, E]:
+        """All rows by key, visible or not."""
+        return self._entries
 
     def key_at(self, index: int) -> ObjectRef:
         key: ObjectRef = self._order[self._flip(index)][-1]
@@ -209,9 +211,7 @@ class SortedRows(Generic[E]):
 
     def _count(self) -> None:
         if self._counting is not None:
-            self._counting.clear()
-            for key in self._places:
-                self._counting.came(key, self._entries[key])
+            self._counting.rearranged(self._entries, self._places.keys())
 
     def _show(self, key: ObjectRef, place: Place) -> None:
         self.moves += 1
