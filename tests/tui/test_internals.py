@@ -105,7 +105,7 @@ async def test_a_fault_ends_the_app_and_tells_no_values(
     if is_missing:
         monkeypatch.delattr(app.App, "_handle_exception")
     failing = Failing()
-    await asyncio.wait_for(failing.run_async(headless=True), 20)
+    await asyncio.wait_for(failing.run_async(headless=True), 120)
     told = capsys.readouterr()
     assert failing.return_code == 1
     assert "ValueError: nothing to do with 7" in told.err

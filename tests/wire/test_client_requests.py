@@ -201,7 +201,7 @@ async def test_a_changed_kubeconfig_ends_the_watches_of_the_old_one(waiting: boo
             await asyncio.sleep(0)
             assert (await client.request("GET", "/version")).status == 200
             with pytest.raises(Unreachable, match="was cut"):
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(PATIENCE):
                     await (following or anext(lines))
         await client.close()
 

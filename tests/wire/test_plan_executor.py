@@ -196,7 +196,7 @@ def test_a_command_that_waits_for_the_lock_can_be_interrupted(tmp_path: Path) ->
             assert foretop.stderr is not None
             assert "waits" in foretop.stderr.readline()
             foretop.send_signal(signal.SIGINT)
-            assert foretop.wait(30) == 130
+            assert foretop.wait(120) == 130
         assert not lock.closed
     assert list(Journal(default_path(environ)).read()) == []
 

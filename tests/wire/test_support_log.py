@@ -74,6 +74,14 @@ def test_a_failure_has_its_traceback_and_no_secret(tmp_path: Path) -> None:
         assert secret not in text
 
 
+def test_what_looks_like_a_token_is_not_in_it_though_nothing_names_it(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    stop = start_log(str(path), {})
+    _log.error("it answered kX9fQ2kX9fQ2kX9fQ2kX9fQ2 in 3 s")
+    stop()
+    assert "it answered [hidden] in 3 s" in path.read_text()
+
+
 def test_control_characters_and_long_texts_do_not_reach_the_file(tmp_path: Path) -> None:
     stop = start_log(str(tmp_path / "log"), {})
     _log.error("a\x1b[2Jb\nc" + " word" * 100_000)

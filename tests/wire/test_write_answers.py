@@ -382,7 +382,7 @@ async def test_no_write_is_done_falsely_or_missing_in_the_journal(name: str, tmp
     async with (
         box_of_all() as box,
         # All the others are decided when the answer is lost: one look tells as much as many.
-        hand_in(box, tmp_path, look_for=0.4 if name == "made after the cut" else 0.0) as executor,
+        hand_in(box, tmp_path, look_for=60.0 if name == "made after the cut" else 0.0) as executor,
         another_server(tally),
     ):
         made = plans(executor, box)

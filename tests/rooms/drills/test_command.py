@@ -144,7 +144,8 @@ def test_what_is_restored_rests_and_a_drill_that_was_cut_off_is_cleaned_up_only_
 def test_what_a_finalizer_holds_is_not_called_deleted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(drill_run, "_GONE_WITHIN", 1.0)
+    # What nothing holds is gone by then on a busy machine too.
+    monkeypatch.setattr(drill_run, "_GONE_WITHIN", 5.0)
     with living(tmp_path) as at:
         before = DrillRun.wait
 

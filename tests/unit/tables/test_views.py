@@ -12,7 +12,18 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.errors import BadInput
 from foretop_core.kube.watching.watch_sink import EventType, WatchScope
-from foretop_core.models import BackupRepository, Namespace, Pod, from_builtins
+from foretop_core.models import (
+    Backup,
+    BackupRepository,
+    BackupStorageLocation,
+    Namespace,
+    NonAdminBackup,
+    NonAdminRestore,
+    Pod,
+    Restore,
+    Schedule,
+    from_builtins,
+)
 from foretop_core.models.kinds import BACKUP, NAMESPACE, by_name
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.pages import PAGES
@@ -22,7 +33,7 @@ from foretop_core.rules.triage.storage import unavailable_locations
 from foretop_core.store import Store
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.rows import ObjectRows
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only, badness
+from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, ascii_only, badness
 from foretop_core.tables.engine.view import Cell, Column, Row, UnreadableRow, View
 from foretop_core.tables.resources.findings import COLUMNS as FINDINGS
 from foretop_core.tables.text import times
@@ -713,3 +724,30 @@ def test_a_moment_works_out_a_schedule_once_and_the_next_version_of_it_anew() ->
     moment = Shown("schedules", [nightly]).render_context()
     assert moment.schedule(nightly) is moment.schedule(nightly)
     assert moment.schedule(weekly).schedule is weekly
+
+
+_OWN = [*(sign.value for sign in StatusGlyph if sign is not StatusGlyph.UNSET), RESTORE_GLYPH, "│", "▶", "█"]
+_FORGED = "".join(f"{sign}@" for sign in _OWN)
+"""Each sign has a mark behind it, so that it is told from foretop's own."""
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_no_column_has_a_sign_of_foretop_that_somebody_else_has_written(view: str) -> None:
+    meta = {"name": _FORGED, "namespace": "velero"}
+    status = {"phase": _FORGED, "message": _FORGED, "failureReason": _FORGED, "validationErrors": [_FORGED]}
+    names = {"backupName": _FORGED, "scheduleName": _FORGED, "schedule": _FORGED, "storageLocation": _FORGED}
+    waiting = {"phase": "Queued", "queuePosition": 1}
+    objects = [
+        from_builtins(Schedule, {"metadata": meta, "spec": names, "status": status}),
+        from_builtins(Backup, {"metadata": meta, "spec": names, "status": status}),
+        from_builtins(Backup, {"metadata": {**meta, "name": f"w{_FORGED}"}, "spec": names, "status": waiting}),
+        from_builtins(Restore, {"metadata": meta, "spec": names, "status": {**status, "phase": "InProgress"}}),
+        from_builtins(BackupStorageLocation, {"metadata": meta, "status": {**status, "phase": "Unavailable"}}),
+        from_builtins(BackupRepository, {"metadata": meta, "status": {**status, "phase": "NotReady"}}),
+        from_builtins(NonAdminBackup, {"metadata": meta, "status": status}),
+        from_builtins(NonAdminRestore, {"metadata": meta, "status": status}),
+    ]
+    for row in Shown(view, objects).rows():
+        for cell in row.cells:
+            texts = (cell.text, *cell.briefs)
+            assert not [sign for sign in _OWN for text in texts if f"{sign}@" in text], (row.key, texts)
