@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, NAB, NAMESPACE, NAR, RESTORE, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.schedule_facts import Choice
@@ -17,18 +18,21 @@ from tests.agreement.statements import (
     CLOCK,
     LONG,
     SHORT,
+    SIZE,
     Span,
     Statement,
     ago,
     at,
     clock,
     estimated,
+    exactly,
     find,
     find_all,
     not_before,
     number,
     rounded_minute,
     share,
+    size,
     until,
     word,
 )
@@ -1404,6 +1408,148 @@ def _(seen: Surfaces) -> Stated:
         if told and item["name"] and item["kind"] == NAMESPACE.name:
             yield (NAMESPACE.name, "", item["name"]), word(*told)
         assert finding
+
+
+# Volumes and their bytes
+
+
+@states("volumes of a backup", "page of backups, VOLUMES")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("backups").items():
+        if row["volumes"]:
+            yield _subject(key), word(row["volumes"])
+
+
+@states("volumes of a backup", "get backups -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("backups").items():
+        total = item["volumesTotal"]
+        if item["volumesTaken"]:
+            yield _subject(key), word(f"{item['volumesTaken']}/{'?' if total is None else total}")
+
+
+@states("volumes of a backup", "pane of backups")
+def _(seen: Surfaces) -> Stated:
+    yield from _volumes_told(seen.panes("backups"))
+
+
+@states("volumes of a backup", "describe backup")
+def _(seen: Surfaces) -> Stated:
+    yield from _volumes_told(seen.described("backups"))
+
+
+def _volumes_told(texts: Mapping[ObjectRef, str]) -> Stated:
+    for key, text in texts.items():
+        line = _line(text, "Volumes ")
+        if told := re.match(r"Volumes +(\d+) (?:of (\d+)|taken)", line):
+            yield _subject(key), word(f"{told[1]}/{told[2] or '?'}")
+
+
+@states("bytes of a backup", "page of backups, SIZE")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("backups").items():
+        if row["size"]:
+            yield _subject(key), size(row["size"])
+
+
+@states("bytes of a backup", "get backups -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("backups").items():
+        if item["bytes"] is not None:
+            yield _subject(key), exactly(item["bytes"])
+
+
+@states("bytes of a backup", "pane of backups")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("backups").items():
+        if told := find(rf"^Volumes +\d.*?({SIZE})", _line(text, "Volumes ")):
+            yield _subject(key), size(told)
+
+
+@states("volumes in the newest copy of a namespace", "page of protection, VOLUMES")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("protection").items():
+        if "/" in row["volumes"] and "?" not in row["volumes"]:
+            yield _subject(key), word(row["volumes"])
+
+
+@states("volumes in the newest copy of a namespace", "get protection -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("protection").items():
+        taken, left_out = len(item["volumesTaken"]), len(item["volumesLeftOut"])
+        if taken + left_out and not item["volumesNotKnown"]:
+            yield _subject(key), word(f"{taken}/{taken + left_out}")
+
+
+@states("volumes in the newest copy of a namespace", "pane of protection")
+def _(seen: Surfaces) -> Stated:
+    unknown = {key for key, item in seen.items("protection").items() if item["volumesNotKnown"]}
+    for key, text in seen.panes("protection").items():
+        told = re.match(r"Volumes +(\d+) of (\d+) in the newest copy", _line(text, "Volumes "))
+        if told is not None and key not in unknown:
+            yield _subject(key), word(f"{told[1]}/{told[2]}")
+
+
+@states("bytes of a namespace", "page of protection, SIZE")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("protection").items():
+        if row["size"]:
+            yield _subject(key), size(row["size"])
+
+
+@states("bytes of a namespace", "get protection -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("protection").items():
+        if item["bytes"] is not None:
+            yield _subject(key), exactly(item["bytes"])
+
+
+@states("bytes of a namespace", "pane of protection")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("protection").items():
+        if told := find(rf"^Volumes +\d+ of \d+ in the newest copy(?: \([^)]*\))?, ({SIZE})", _line(text, "Volumes ")):
+            yield _subject(key), size(told)
+
+
+@states("bytes of a namespace", "get backups -o json, its newest copy")
+def _(seen: Surfaces) -> Stated:
+    """Of a backup of that namespace alone whose volumes are all claimed there now."""
+    backups = {item["name"]: (key, item) for key, item in seen.items("backups").items()}
+    for key, item in seen.items("protection").items():
+        copy_key, copy = backups.get(item["newestCopy"] or "", (None, None))
+        held = seen.state.store.get(copy_key) if copy_key is not None else None
+        if not isinstance(held, Backup) or copy is None or held.spec.included_namespaces != (item["name"],):
+            continue
+        if copy["bytes"] is not None and copy["volumesTaken"] == len(item["volumesTaken"]):
+            yield _subject(key), exactly(copy["bytes"])
+
+
+@states("bytes of the last day", "report -o json")
+def _(seen: Surfaces) -> Stated:
+    for item in seen.report["volumes"]:
+        if item["bytes"] is not None:
+            yield _ALL, exactly(item["bytes"])
+
+
+@states("bytes of the last day", "report")
+def _(seen: Surfaces) -> Stated:
+    _, _, after = seen.report_text.partition("\nVolumes of the last 24 hours")
+    if told := find(rf"^ +({SIZE}) of ", after.lstrip("\n")):
+        yield _ALL, size(told)
+
+
+@states("bytes of the last day", "get backups -o json")
+def _(seen: Surfaces) -> Stated:
+    since = seen.now - timedelta(hours=24)
+    found = [
+        item["bytes"]
+        for item in seen.items("backups").values()
+        if item["bytes"] is not None
+        and item["phase"] in ("Completed", "PartiallyFailed")
+        and datetime.fromisoformat(item["started"] or item["created"]) >= since
+    ]
+    if found:
+        yield _ALL, exactly(sum(found))
 
 
 @states("newest copy of a namespace", "page of protection, NEWEST")

@@ -58,6 +58,22 @@ def share(percent: float) -> Span:
     return Span(percent, percent + 1)
 
 
+_BYTES = {"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+SIZE = r"\d+(?:\.\d)? (?:B|kB|MB|GB|TB)"
+"""Bytes in a cell or a sentence: `96.0 GB`, `108 GB`."""
+
+
+def size(text: str) -> Span:
+    """Rounded bytes."""
+    count, unit = text.split()
+    least = _BYTES[unit] * (0.05 if "." in count else 0.5)
+    return Span(float(count) * _BYTES[unit] - least, float(count) * _BYTES[unit] + least)
+
+
+def exactly(amount: float) -> Span:
+    return Span(amount, amount)
+
+
 def at(moment: datetime | str) -> Span:
     """A moment that JSON or a metric has to the second."""
     found = datetime.fromisoformat(moment) if isinstance(moment, str) else moment

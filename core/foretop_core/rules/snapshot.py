@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
 from functools import cached_property
+from heapq import nlargest
 from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
@@ -496,6 +497,19 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         """All volumes that tell of themselves in a backup, by its volume info and its movements."""
         known = self.volume_info(backup)
         return volumes_of_backup(known.info if known is not None else None, self._all_moved(backup))
+
+    def last_copies(self, namespace: str, schedule: str) -> tuple[Backup, ...]:
+        """The two newest copies with the label of a schedule, the newest first; none for no schedule."""
+        key = namespace, schedule
+        if key not in self._last_copies:
+            labelled = self.lookups.backups_of_schedule(*key) if schedule else ()
+            made = [(run.started, run.name, run) for run in labelled if run.phase in USABLE and run.started is not None]
+            self._last_copies[key] = tuple(one[2] for one in nlargest(2, made, key=lambda one: one[:2]))
+        return self._last_copies[key]
+
+    @cached_property
+    def _last_copies(self) -> dict[tuple[str, str], tuple[Backup, ...]]:
+        return {}
 
     def copy_before(self, backup: Backup) -> Backup | None:
         """The copy that its schedule made before it; None where there is none."""

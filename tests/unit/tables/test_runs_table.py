@@ -10,14 +10,14 @@ from msgspec import to_builtins
 from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import PodVolumeBackup, Resource, Restore, from_builtins
-from foretop_core.models.kinds import DATA_UPLOAD, POD_VOLUME_BACKUP
+from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, POD_VOLUME_BACKUP
 from foretop_core.models.movement import label_value
 from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.engine.view import pieces
 from foretop_core.tables.resources.queue import QueueView
 from foretop_core.tables.resources.runs import BackupRow, BackupsView, percent
-from tests.objects import NOW, at, backup, location, upload
+from tests.objects import NOW, at, backup, location, schedule, upload
 from tests.unit.tables.test_views import Shown
 
 _TEAM = {"openshift.io/oadp-nab-origin-namespace": "team-a", "openshift.io/oadp-nab-origin-name": "orders"}
@@ -350,3 +350,28 @@ def test_a_volume_that_is_taken_meanwhile_shows_in_the_row_of_its_backup_alone()
     table.model.pump()
     assert table.cells("volumes")[long].text == "1/?"
     assert table.model.table.derived == derived + 1
+
+
+def test_the_newest_copy_of_a_schedule_that_lacks_a_volume_is_to_be_looked_at() -> None:
+    """Triage warned of it, and its own row called it good."""
+    runs = [
+        backup(f"nightly-{hour}", started=f"0{hour}:00:00", created=f"0{hour}:00:00", of="nightly") for hour in (0, 1)
+    ]
+    table = _with_movements(
+        schedule("nightly", "0 * * * *"),
+        *runs,
+        *(_file_copy("nightly-0", "data-0"), _file_copy("nightly-0", "data-1"), _file_copy("nightly-1", "data-0")),
+    )
+    assert {row[1]: row[0] for row in table.text("name")} == {"nightly-0": "●", "nightly-1": "▲"}
+    row = next(entry for key, entry in table.model.ordered() if key.name == "nightly-1")
+    told = ["".join(piece.text for piece in one.spans) for one in backup_pane(row, table.render_context())]
+    assert "1 volume fewer than nightly-0" in told
+    sink = table.store.sink(WatchScope("prod", BACKUP), table.clock)
+    sink.apply("ADDED", backup("nightly-2", started="02:00:00", created="02:00:00", of="nightly"))
+    table.model.pump()
+    assert {row[1]: row[0] for row in table.text("name")} == {"nightly-0": "●", "nightly-1": "●", "nightly-2": "▲"}
+    table.store.sink(WatchScope("prod", POD_VOLUME_BACKUP), table.clock).apply(
+        "ADDED", _file_copy("nightly-2", "data-0")
+    )
+    table.model.pump()
+    assert {row[0] for row in table.text("name")} == {"●"}

@@ -43,10 +43,10 @@ from foretop_core.rules.facts.nonadmin_facts import run_steps
 from foretop_core.rules.facts.schedule_facts import history
 from foretop_core.rules.phases import why_no_files
 from foretop_core.store import UnreadableObject
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.engine.view import Row, View, table_view
 from foretop_core.tables.resources.nonadmin import NonAdminView
-from foretop_core.tables.resources.runs import RUNS_OF_SCHEDULE, backup_row
+from foretop_core.tables.resources.runs import RUNS_OF_SCHEDULE, backup_row, mark_of
 from foretop_core.tables.resources.schedules import SchedulesView
 from foretop_core.tables.text.terminal_text import LONGEST
 from foretop_core.tables.timeline.lanes import timeline_item
@@ -188,10 +188,11 @@ def run_rows(state: DashboardState, key: ObjectRef) -> list[Row]:
     return [
         Row(
             ObjectRef(key.context, BACKUP.name, run.namespace, run.name),
-            run_mark(run.phase),
-            tuple(cells_of(RUNS_OF_SCHEDULE, backup_row(run, render), render)),
+            mark_of(row),
+            tuple(cells_of(RUNS_OF_SCHEDULE, row, render)),
         )
         for run in history(resource, labelled)[:_MOST_RUNS]
+        for row in (backup_row(run, render),)
     ]
 
 

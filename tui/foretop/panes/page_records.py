@@ -330,7 +330,7 @@ _RECORDS = (
     ),
     ScreenPage(
         id="backups",
-        groups=(("Made", "Why", "When"), ("Items", "Volumes"), ("Takes",), ("Name",)),
+        groups=(("Made", "Why", "When"), ("Items", "Volumes", "Lacks"), ("Takes",), ("Name",)),
         shows_keys_beside=True,
         tells=_pane("runs_pane:backup_pane"),
         tells_more=_pane("runs_pane:whole_name_of_backup"),

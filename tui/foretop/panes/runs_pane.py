@@ -9,7 +9,7 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import style_of
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import Run, RunVolumes, goes_into, owner_of, usual_length
+from foretop_core.rules.facts.run_facts import Lessened, Run, RunVolumes, goes_into, owner_of, usual_length
 from foretop_core.rules.phases import FAULTY
 from foretop_core.tables.engine.drawings import ShareBar, large_line
 from foretop_core.tables.engine.render_context import RenderContext
@@ -142,7 +142,15 @@ def backup_pane(row: BackupRow, render: RenderContext) -> tuple[Paragraph, ...]:
     end = expiration(backup)
     ttl = f", kept until {render.time(end, backup)}" if end else ""
     takes = paragraph(f"{taken}, to {place}{ttl}", label="Takes")
-    return (*_run(backup, render), *_volumes(row.volumes), takes)
+    return (*_run(backup, render), *_volumes(row.volumes), *_less(row.less), takes)
+
+
+def _less(less: Lessened | None) -> tuple[Paragraph, ...]:
+    """Says what the newest copy of a schedule lacks against the one before."""
+    if less is None:
+        return ()
+    what = f"{humanize.count(less.fewer, 'volume')} fewer than" if less.fewer else "less than half the bytes of"
+    return (paragraph(f"{what} {less.before.name}", Tone.WARN, label="Lacks"),)
 
 
 def _volumes(volumes: RunVolumes) -> tuple[Paragraph, ...]:

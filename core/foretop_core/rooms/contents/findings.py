@@ -5,39 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from msgspec.structs import replace
-
-from foretop_core.models import Backup, BackupSpec, Schedule
+from foretop_core.models import Backup, Schedule
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.run_facts import lessened
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 from foretop_core.rules.volumes.evidence import VolumeFate
 
-_LEAST_BYTES = 100_000_000
-"""Copies smaller than this halve for nothing."""
-
 
 def lessened_copies(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    """The newest copy of a schedule against the one before, where both were to take the same.
-
-    Fewer is said where it is certain: without volume info the number of a copy is the least that it can have.
-    """
+    """The newest copy of each schedule that has less than the one before."""
     for schedule in snapshot.schedules:
-        pair = _last_two(snapshot, schedule)
-        if pair is None:
+        newest = next(iter(snapshot.last_copies(schedule.namespace, schedule.name)), None)
+        less = lessened(snapshot, newest) if newest is not None else None
+        if newest is None or less is None:
             continue
-        newest, before = pair
-        has, had = snapshot.run_volumes(newest), snapshot.run_volumes(before)
-        is_certain = has.total is not None or had.total is None
-        if is_certain and has.taken < had.taken:
-            fewer = had.taken - has.taken
-            counts = f"{newest.name} has {humanize.count(has.taken, 'volume')}, {before.name} had {had.taken}."
-            what = f"{humanize.count(fewer, 'volume')} fewer than before"
+        pair, before = (newest, less.before), less.before
+        if less.fewer:
+            counts = (
+                f"{newest.name} has {humanize.count(less.has.taken, 'volume')}, {before.name} had {less.had.taken}."
+            )
+            what = f"{humanize.count(less.fewer, 'volume')} fewer than before"
             yield _finding(snapshot, "copy-lacks-volumes", schedule, pair, what, f"{counts}{_lost(snapshot, pair)}")
-        elif has.size is not None and had.size is not None and had.size >= _LEAST_BYTES and 2 * has.size < had.size:
-            sizes = f"{newest.name} has {humanize.size(has.size)}, {before.name} had {humanize.size(had.size)}."
+        else:
+            has, had = humanize.size(less.has.size or 0), humanize.size(less.had.size or 0)
+            sizes = f"{newest.name} has {has}, {before.name} had {had}."
             yield _finding(snapshot, "copy-shrunk", schedule, pair, "less than half the bytes", sizes)
 
 
@@ -59,19 +53,6 @@ def warning_copies(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
             (snapshot.ref(schedule),),
             group="Completed with warnings",
         )
-
-
-def _last_two(snapshot: ClusterSnapshot, schedule: Schedule) -> tuple[Backup, Backup] | None:
-    """The newest copy and the one before; None where there are not two that were to take the same."""
-    copies = [run for run in snapshot.runs(schedule)[:8] if run.phase in USABLE][:2]
-    if len(copies) < 2 or _what(copies[0].spec) != _what(copies[1].spec):
-        return None
-    return copies[0], copies[1]
-
-
-def _what(spec: BackupSpec) -> BackupSpec:
-    """A template without what does not decide what is taken: somebody may choose to take less."""
-    return replace(spec, ttl="", storage_location="")
 
 
 def _lost(snapshot: ClusterSnapshot, pair: tuple[Backup, Backup]) -> str:

@@ -14,7 +14,7 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
-from foretop_core.models import Backup, DataMovement, Restore, RestoreSpec, Schedule
+from foretop_core.models import Backup, BackupSpec, DataMovement, Restore, RestoreSpec, Schedule
 from foretop_core.models.velero import SCHEDULE_LABEL
 from foretop_core.models.wire import Metadata
 from foretop_core.rules import humanize, phases
@@ -38,6 +38,7 @@ from foretop_core.rules.volumes.evidence import RunVolumes
 __all__ = [
     "DataProgress",
     "Forecasts",
+    "Lessened",
     "LineSums",
     "Owner",
     "OwnerKind",
@@ -55,6 +56,7 @@ __all__ = [
     "has_ended",
     "history_of",
     "last_progress",
+    "lessened",
     "line_sums",
     "order",
     "owner_of",
@@ -579,6 +581,45 @@ def waited(run: Run) -> timedelta | None:
     """
     created, started = run.created, run.status.start_timestamp
     return started - created if created is not None and started is not None and started >= created else None
+
+
+class Lessened(msgspec.Struct, frozen=True):
+    """A copy with fewer volumes than the one before it, or with less than half of its bytes."""
+
+    before: Backup
+    has: RunVolumes
+    had: RunVolumes
+
+    @property
+    def fewer(self) -> int:
+        """How many volumes fewer; 0 where it has as many, and fewer bytes."""
+        return max(0, self.had.taken - self.has.taken)
+
+
+def lessened(snapshot: ClusterSnapshot, backup: Backup) -> Lessened | None:
+    """The newest copy of a schedule against the one before, where both were to take the same; None for any other.
+
+    Fewer is said where it is certain: without volume info the number of a copy is the least that it can have.
+    """
+    copies = snapshot.last_copies(backup.namespace, backup.schedule_name)
+    if len(copies) < 2 or copies[0].name != backup.name or _taken_by(copies[0].spec) != _taken_by(copies[1].spec):
+        return None
+    found = Lessened(copies[1], snapshot.run_volumes(copies[0]), snapshot.run_volumes(copies[1]))
+    has, had = found.has, found.had
+    if (has.total is not None or had.total is None) and found.fewer:
+        return found
+    if has.size is None or had.size is None or had.size < _LEAST_BYTES:
+        return None
+    return found if 2 * has.size < had.size else None
+
+
+_LEAST_BYTES = 100_000_000
+"""Copies smaller than this halve for nothing."""
+
+
+def _taken_by(spec: BackupSpec) -> BackupSpec:
+    """A template without what does not decide what is taken: somebody may choose to take less."""
+    return msgspec.structs.replace(spec, ttl="", storage_location="")
 
 
 def backup_of(movement: DataMovement) -> str:

@@ -18,6 +18,7 @@ from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import (
     DataProgress,
+    Lessened,
     OwnerKind,
     Run,
     RunFacts,
@@ -26,6 +27,7 @@ from foretop_core.rules.facts.run_facts import (
     backup_of,
     goes_into,
     has_ended,
+    lessened,
     owner_of,
     run_length,
     waited,
@@ -37,7 +39,7 @@ from foretop_core.store import Change, Store
 from foretop_core.tables.engine.drawings import LENGTH, LengthBar, ShareBar
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, phase_briefs, phase_tone, run_mark
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, badness, phase_briefs, phase_tone, run_mark
 from foretop_core.tables.engine.view import Column, View, plain
 from foretop_core.tables.text import times
 
@@ -51,14 +53,22 @@ class BackupRow(msgspec.Struct, frozen=True):
 
     run: Backup
     volumes: RunVolumes = RunVolumes()
+    less: Lessened | None = None
+    """What it lacks against the copy before, of the newest one of a schedule."""
 
 
 def backup_row(run: Backup, render: RenderContext) -> BackupRow:
-    return BackupRow(run, render.snapshot.run_volumes(run))
+    return BackupRow(run, render.snapshot.run_volumes(run), lessened(render.snapshot, run))
+
+
+def mark_of(row: BackupRow) -> StatusGlyph:
+    """Completed is not complete: one that lacks what the copy before has is to be looked at."""
+    mark = run_mark(row.run.phase)
+    return StatusGlyph.LOOK if row.less is not None and badness(mark) > badness(StatusGlyph.LOOK) else mark
 
 
 class BackupsView(View[BackupRow]):
-    """Movements change what is told of the volumes of their backup, and of no other."""
+    """Movements change what is told of the volumes of their backup, and of the newest that is compared with it."""
 
     name = "backups"
     kinds = frozenset({BACKUP.name})
@@ -77,13 +87,18 @@ class BackupsView(View[BackupRow]):
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> BackupRow | None:
         if not isinstance(resource, Backup):
             return None
-        return BackupRow(resource, store.snapshot(key.context).run_volumes(resource))
+        snapshot = store.snapshot(key.context)
+        return BackupRow(resource, snapshot.run_volumes(resource), lessened(snapshot, resource))
 
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
-        if key.kind == BACKUP.name:
-            return (key,)
-        moved = (item for item in (change.before, change.after) if isinstance(item, DataMovement))
-        return {ObjectRef(key.context, BACKUP.name, key.namespace, backup_of(item)) for item in moved}
+        states = change.before, change.after
+        names = {backup_of(item) for item in states if isinstance(item, DataMovement)}
+        keys = {ObjectRef(key.context, BACKUP.name, key.namespace, name) for name in names}
+        runs = [*states, *map(store.get, keys)]
+        last = store.snapshot(key.context).last_copies
+        near = (one for run in runs if isinstance(run, Backup) for one in last(run.namespace, run.schedule_name))
+        keys |= {ObjectRef(key.context, BACKUP.name, one.namespace, one.name) for one in near}
+        return keys | ({key} if key.kind == BACKUP.name else set())
 
     def basis(self, store: Store, context: str) -> object:
         """The servers whose movements are all seen: until then none of them proves anything."""
@@ -103,7 +118,7 @@ class BackupsView(View[BackupRow]):
         return (str(owner_of(entry.run)),)
 
     def mark(self, entry: BackupRow, render: RenderContext) -> StatusGlyph:
-        return run_mark(entry.run.phase)
+        return mark_of(entry)
 
     def item(self, entry: BackupRow, render: RenderContext) -> Item:
         run, volumes = entry.run, entry.volumes
