@@ -53,6 +53,7 @@ from foretop_core.tables.timeline.night_words import (
 from foretop_core.tables.timeline.time_axis import TimeAxis
 from foretop_core.tables.timeline.timeline_model import TimelineModel
 from tests.objects import NOW, at, backup, location, schedule, upload
+from tests.unit.rules.test_schedule_facts import paused_field
 from tests.unit.tables.test_views import Shown
 
 
@@ -555,6 +556,25 @@ def test_what_was_skipped_when_a_pause_ended_is_named_and_keeps_its_mark() -> No
     }
     assert marks == {"ledger": [at("01:34")], "hourly": [at("01:20")], "twice": [at("01:20")], "weekly": []}
     assert "This night crm, hr and ledger make none: skipped." in [render(one, NOW) for one in words(shown.outlook)]
+
+
+def test_a_pause_that_is_over_keeps_its_marks_whether_it_ended_with_a_skip_or_not() -> None:
+    """RUNS told of the pause, and the calendar had a gap there without a reason."""
+    made = schedule(
+        "made", "0 * * * *", last="02:30:00", managedFields=paused_field("02:30:00"), created="2026-11-10T00:00:00Z"
+    )
+    never = schedule("never", "0 * * * *", last="02:00:03", managedFields=paused_field("2026-11-10T00:00:00Z"))
+    runs = [
+        backup(f"{name}-{hour}", created=moment, started=moment, ended=f"{moment[:5]}:59", of=name)
+        for name, moments in (("made", ("00:00:03", "02:30:00")), ("never", ("01:00:03", "02:00:03")))
+        for hour, moment in enumerate(moments)
+    ]
+    shown = ServerNight("prod", night(assemble([location(), made, never, *runs]), "velero", NOW, draws=0))
+    marks = {
+        name: [run.due for run in shown.lane_runs(ObjectRef("", "Schedule", "velero", name), ()) if run.sign]
+        for name in ("made", "never")
+    }
+    assert marks == {"made": [at("01:00"), at("02:00")], "never": []}
 
 
 def test_six_in_the_zone_of_the_screen_has_its_name() -> None:

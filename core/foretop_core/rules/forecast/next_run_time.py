@@ -30,19 +30,19 @@ def base_time(schedule: Schedule) -> datetime | None:
     return skipped if skipped and (base is None or skipped > base) else base
 
 
-def skipped_runs(
-    schedule: Schedule, dialect: Dialect, made: Iterable[datetime], since: datetime
+def kept_back_runs(
+    schedule: Schedule, dialect: Dialect, made: Iterable[datetime], since: datetime, end: datetime | None
 ) -> tuple[datetime, ...]:
-    """The runs from a moment on that a pause kept back, and that its end with a skip gave up; `made` are its backups.
+    """The runs from a moment on that a pause kept back which ended then; `made` are its backups.
 
     None of a constant delay: it has no runs but those that it makes.
     """
-    end = schedule.status.last_skipped
     parsed = expression(schedule.spec.schedule, dialect)
     if end is None or end <= since or not isinstance(parsed, CronSchedule) or parsed.every is not None:
         return ()
     starts = (schedule.status.last_backup or schedule.created, *made)
-    before = max((start for start in starts if start is not None and start <= end), default=end)
+    # One that is made when a pause ends has its second.
+    before = max((start for start in starts if start is not None and start < end), default=end)
     return tuple(islice(parsed.between(max(before, since), end), MOST_RUNS))
 
 

@@ -150,6 +150,8 @@ class Night(msgspec.Struct, frozen=True):
     """The first planned end of the pauses among them: until somebody resumes them they stay paused."""
     skipped: Mapping[str, SkippedRuns] = msgspec.field(default_factory=dict)
     """By schedule, as far back as runs are shown."""
+    kept_back: Mapping[str, tuple[datetime, ...]] = msgspec.field(default_factory=dict)
+    """By schedule, the past runs that pauses kept back."""
     done: Range | None = None
     """The end of the last run that falls due in the time that is foreseen, of those that have a known end."""
     bounded: tuple[str, ...] = ()
@@ -362,6 +364,7 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
         left_out={**model.left_out, **_held_back(model, draws or (likely,))},
         resumed=model.resumed,
         skipped=model.skipped,
+        kept_back=model.kept_back,
         done=range_over(now, [_last_end(course) for course in draws or (likely,)], _last_end(likely)),
         bounded=model.bounded,
     )

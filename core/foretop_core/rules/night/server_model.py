@@ -17,7 +17,7 @@ from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import phases
 from foretop_core.rules.cron_dialects.readings import expression
-from foretop_core.rules.forecast import base_time, invalid, skipped_runs
+from foretop_core.rules.forecast import base_time, invalid, kept_back_runs
 from foretop_core.rules.heartbeat import LOOK_LASTS
 from foretop_core.rules.night.arrivals import MIDDLE, Arrivals, arrivals_before
 from foretop_core.rules.night.course import NO_SCHEDULE, PASS, CourseStart, Draw, OpenRun, PlannedSchedule
@@ -160,6 +160,8 @@ class ServerModel(msgspec.Struct, frozen=True):
     resumed: datetime | None = None
     """The first planned end of their pauses."""
     skipped: Mapping[str, SkippedRuns] = msgspec.field(default_factory=dict)
+    kept_back: Mapping[str, tuple[datetime, ...]] = msgspec.field(default_factory=dict)
+    """By schedule, the runs that pauses which are over kept back, whether these were skipped or one was made up for."""
     bounded: tuple[str, ...] = ()
     """The schedules whose runs are not all played."""
     arrivals: Arrivals = Arrivals()
@@ -319,6 +321,7 @@ def server_model(
         left_out=left_out,
         resumed=min(ends, default=None),
         skipped={schedule.name: runs for schedule in played if (runs := _skipped(snapshot, schedule, now)) is not None},
+        kept_back={item.name: kept_back for item in played if (kept_back := _kept_back(snapshot, item, now))},
         bounded=tuple(schedule.name for schedule, plan in planned if _coming(plan, length) >= plan.most),
         arrivals=arrivals,
     )
@@ -524,8 +527,19 @@ def _skipped(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> Sk
     if dialect is None or skipped is None or skipped <= now - PAST:
         return None
     made = [submitted(run) for run in snapshot.runs(schedule)]
-    runs = skipped_runs(schedule, dialect, made, now - PAST)
+    runs = kept_back_runs(schedule, dialect, made, now - PAST, skipped)
     return SkippedRuns(runs, any(moment > skipped for moment in made)) if runs else None
+
+
+def _kept_back(snapshot: ClusterSnapshot, schedule: Schedule, now: datetime) -> tuple[datetime, ...]:
+    dialect, written = snapshot.dialect(schedule), schedule.paused_field_set
+    unpaused = None if schedule.spec.paused or written is None else written.time
+    ends = {end for end in (unpaused, schedule.status.last_skipped) if end is not None and end > now - PAST}
+    if dialect is None or not ends:
+        return ()
+    made = [submitted(run) for run in snapshot.runs(schedule)]
+    runs = (kept_back_runs(schedule, dialect, made, now - PAST, end) for end in ends)
+    return tuple(sorted({run for kept_back in runs for run in kept_back}))
 
 
 def _planned(

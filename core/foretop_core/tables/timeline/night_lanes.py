@@ -173,9 +173,8 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
         """The runs that are drawn in a lane, with those to come as `told_runs` tells them."""
         now = self.night.now
         past = (_past_run(run, now) for run in self.ended.get(key, ()))
-        skipped = self.night.skipped.get(key.name) if key.kind == SCHEDULE.name else None
-        kept_back = (_kept_back(moment) for moment in (skipped.due if skipped is not None else ()))
-        return (*past, *kept_back, *(_foreseen_run(run, now) for run in coming))
+        moments = self.night.kept_back.get(key.name, ()) if key.kind == SCHEDULE.name else ()
+        return (*past, *map(_kept_back, moments), *(_foreseen_run(run, now) for run in coming))
 
     @cached_property
     def _spans(self) -> tuple[SlotSpan, ...]:
