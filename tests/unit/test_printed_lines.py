@@ -15,26 +15,41 @@ from foretop.commands.output import emit, say, say_signed, table, warn
 from foretop.commands.report import metrics_text, report_snapshots
 from foretop.commands.view_rows import RowChange
 from foretop.commands.watch import _run
+from foretop.panes.detail_sections import describe_object
 from foretop.panes.empty_state import why_closed
 from foretop_core.actions.journal import JournalEntry
 from foretop_core.cron import Dialect
 from foretop_core.dashboard.handover import Handover, handover_text
 from foretop_core.dashboard.plan_table import paused_sentence
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError
-from foretop_core.models import BackupRepository, BackupStorageLocation, Schedule, from_builtins
+from foretop_core.models import (
+    BackupRepository,
+    BackupStorageLocation,
+    DeleteBackupRequest,
+    NonAdminBackupStorageLocation,
+    Schedule,
+    from_builtins,
+)
+from foretop_core.models.kinds import NABSL
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.nonadmin_facts import nonadmin_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.storage_facts import StorageFacts
 from foretop_core.rules.forecast import invalid
 from foretop_core.rules.pauses import PAUSED_BY, PAUSED_WHY, PauseInfo, pause_reason
 from foretop_core.rules.sentences import render
+from foretop_core.rules.snapshot import ObservedChanges, PhaseChange
 from foretop_core.rules.storage_readiness import storage_refusal, unready_repository
-from foretop_core.rules.triage import Finding, Severity
+from foretop_core.rules.triage import Finding, Severity, Thresholds
+from foretop_core.rules.triage.nonadmin import went_back
+from foretop_core.rules.triage.runs import delete_errors
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph
 from foretop_core.tables.resources.repositories import repository_problem
 from foretop_core.tables.resources.ticket_text import ticket_text
-from tests.objects import NOW, backup, location, schedule
+from tests.objects import NOW, backup, condition, location, nab, nar, schedule
+from tests.tui.fake_source import FilledSource
 
 OWN = [*(sign.value for sign in StatusGlyph if sign is not StatusGlyph.UNSET), RESTORE_GLYPH, "│", "▶", "█"]
 FORGED = "".join(f"{sign}@" for sign in OWN)
@@ -136,6 +151,46 @@ def _ticket() -> str:
     )
 
 
+def _restoring() -> str:
+    done = [condition("Accepted", "True", "ok"), condition("Queued", "True", "ok")]
+    item = nar("back", conditions=done, veleroRestore={"name": "r", "namespace": "velero", "status": {"phase": FORGED}})
+    return render(nonadmin_facts(assemble([item]), item, NOW).why, NOW)
+
+
+def _deleting() -> str:
+    asked = {"name": "d", "namespace": "velero", "status": {"phase": FORGED}}
+    marked = [condition("Deleting", "True", "ok")]
+    item = nab("orders", "Deleting", spec={"deleteBackup": True}, conditions=marked, veleroDeleteBackupRequest=asked)
+    return render(nonadmin_facts(assemble([item]), item, NOW).why, NOW)
+
+
+def _went_back() -> str:
+    item = nab("orders", FORGED)
+    change = PhaseChange(f"B{FORGED}", FORGED, NOW)
+    seen = ObservedChanges(went_back={ObjectRef("", "NonAdminBackup", "team-a", "orders"): change})
+    (finding,) = went_back(replace(assemble([item]), seen=seen), NOW, Thresholds())
+    return render(finding.evidence, NOW)
+
+
+def _deletion() -> str:
+    status = {"phase": "Processed", "errors": ["no"]}
+    spec = {"backupName": FORGED}
+    request = from_builtins(DeleteBackupRequest, {"metadata": {"name": "d"}, "spec": spec, "status": status})
+    (finding,) = delete_errors(assemble([request]), NOW, Thresholds())
+    return render(finding.evidence, NOW)
+
+
+def _tenants_place() -> str:
+    meta = {"name": "mine", "namespace": "team-a"}
+    source = FilledSource(
+        [from_builtins(NonAdminBackupStorageLocation, {"metadata": meta, "status": {"phase": FORGED}})]
+    )
+    state = DashboardState(source, lambda: 0.0)
+    key = source.key(NABSL, "team-a", "mine")
+    first, *_ = describe_object(state, key, "overview")
+    return "".join(part.text for part in first.spans)
+
+
 SENTENCES: dict[str, tuple[Callable[[], str], bool]] = {
     "an unready repository": (lambda: unready_repository(_repository()), True),
     "a problem of a repository": (lambda: repository_problem(_repository()), False),
@@ -146,6 +201,11 @@ SENTENCES: dict[str, tuple[Callable[[], str], bool]] = {
     "the reason of a pause": (lambda: render(pause_reason(PauseInfo(None, FORGED, FORGED)), NOW), False),
     "a paused schedule": (_paused, False),
     "a ticket": (_ticket, False),
+    "a restore of a tenant": (_restoring, True),
+    "a deletion of a tenant": (_deleting, True),
+    "a phase that went back": (_went_back, True),
+    "a deletion with errors": (_deletion, True),
+    "a storage location of a tenant": (_tenants_place, True),
     "why no cluster is seen": (
         lambda: "".join(part.text for part in why_closed(ForetopError(FORGED, FORGED))[0][1:]),
         False,

@@ -6,6 +6,7 @@ from foretop.bindings import key_name
 from foretop.widgets.paragraphs import Paragraph, Span, lead, paragraph, span
 from foretop.widgets.styles import BOLD
 from foretop_core.actions.planners.nonadmin import DECIDE_STORAGE
+from foretop_core.foreign_text import named
 from foretop_core.models import BackupRepository, BackupStorageLocation, NonAdminBackupStorageLocationRequest
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import credential_text, unready_repository, where_text
@@ -22,7 +23,7 @@ def place_pane(place: StorageRow, render: RenderContext) -> tuple[Paragraph, ...
     tone = storage_mark(place, render).tone
     if isinstance(item, BackupStorageLocation):
         return _storage_pane(item, tone, render)
-    lines = [lead(f"{place.phase or 'Not picked up yet'}.", tone)]
+    lines = [lead(f"{named(place.phase) if place.phase else 'Not picked up yet'}.", tone)]
     if place.message:
         lines.append(paragraph(place.message, label="Says"))
     if place.bucket or place.provider:

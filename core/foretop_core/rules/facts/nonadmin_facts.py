@@ -12,7 +12,7 @@ from typing import assert_never
 
 import msgspec
 
-from foretop_core.foreign_text import quoted
+from foretop_core.foreign_text import named, quoted
 from foretop_core.models import Backup, Condition, NonAdmin, NonAdminBackup, Restore
 from foretop_core.models.kinds import BACKUP
 from foretop_core.models.nonadmin import says_lost
@@ -202,7 +202,7 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
                 if expired_at
                 else ""
             )
-        reports = f"It still reports {self.velero_phase}, but its Velero backup "
+        reports = f"It still reports {named(self.velero_phase)}, but its Velero backup "
         if expired_at is None:
             return f"{reports}{name} no longer exists."
         return sentence(f"{reports}expired at ", expired_at, " and is gone.")
@@ -276,7 +276,7 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
         is_making = self.state is NonAdminState.VELERO and self.path is Path.CREATE_UPDATE
         if is_making and self.work is not None and self.work.stands_still:
             noun, phase = _noun(self.item), self.velero_phase
-            return "Velero gets on with it", f"The Velero {noun} was started, and stands still ({phase})."
+            return "Velero gets on with it", f"The Velero {noun} was started, and stands still ({named(phase)})."
         return _explain(self.item, self.path, self.run, self.now, self.snapshot)
 
 
@@ -367,7 +367,7 @@ def _explain_run(noun: str, run: RunStatus | None) -> tuple[str, str]:
         return "InProgress", f"The Velero {noun} has left the queue and is about to start."
     if phase in FINISHING:
         return "Completed", f"The Velero {noun} has all items and is finishing ({phase})."
-    return "Completed", f"The Velero {noun} is running ({phase})."
+    return "Completed", f"The Velero {noun} is running ({named(phase)})."
 
 
 def _explain_api_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
@@ -405,7 +405,7 @@ def _explain_delete(obj: NonAdmin, now: datetime) -> tuple[str, str]:
         )
     return (
         "the Velero Backup is deleted, then this object",
-        f"Velero is deleting backup and data ({status.phase}{_for(obj, now)}).",
+        f"Velero is deleting backup and data ({named(status.phase)}{_for(obj, now)}).",
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import chain
 
-from foretop_core.foreign_text import quoted
+from foretop_core.foreign_text import named, quoted
 from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
@@ -94,7 +94,7 @@ def went_back(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> I
             subject,
             since,
             brief(f"went back to {item.phase}", "its phase went back"),
-            f"It went back from {before} to {item.phase}: a phase should only move forward.",
+            f"It went back from {named(before)} to {named(item.phase)}: a phase should only move forward.",
             "Check the log of the non-admin controller.",
         )
 
@@ -118,7 +118,7 @@ def _vanished(snapshot: ClusterSnapshot, facts: NonAdminFacts, since: datetime |
     remedy = f"Ask the owner in {item.namespace} to create a new one, and find out who deleted the Velero {velero}."
     if facts.run is not None:
         what = f"its Velero {velero} was gone"
-        remedy = f"If it stays {item.phase}, ask the owner in {item.namespace} to create a new one."
+        remedy = f"If it stays {named(item.phase)}, ask the owner in {item.namespace} to create a new one."
     raw = accepted.message if accepted else ""
     return Finding("nonadmin-went-back", Severity.WARNING, snapshot.ref(item), since, what, evidence, remedy, raw=raw)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 
+from foretop_core.foreign_text import named
 from foretop_core.models import Backup, DataMovement, Restore
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef
@@ -80,8 +81,8 @@ def delete_errors(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
             snapshot.ref(request),
             request.created,
             "backup deleted with errors",
-            f"Deleting {request.spec.backup_name} had errors: a part of its data is still in the bucket, though the "
-            "request is Processed.",
+            f"Deleting {named(request.spec.backup_name)} had errors: a part of its data is still in the bucket, though "
+            "the request is Processed.",
             "Fix the cause and delete the backup again.",
             (ObjectRef(snapshot.context, "Backup", request.namespace, request.spec.backup_name),),
             raw="; ".join(request.status.errors),
