@@ -10,6 +10,7 @@ from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
 from foretop_core.models.wire import Count, Resource, Time, Wire
 
 _LONGEST_LABEL = 63
+_CLAIM_NAME = "velero.io/pvc-name"
 
 
 def label_value(name: str) -> str:
@@ -80,6 +81,11 @@ class DataMovement(Resource, frozen=True):
         return self.status.progress.total_bytes or self.status.progress.bytes_done
 
     @property
+    def claim(self) -> tuple[str, str]:
+        """Namespace and name of the claim whose data moves; no name for a volume without a claim."""
+        return self.spec.source_namespace, self.spec.source_pvc
+
+    @property
     def backup_name(self) -> str:
         return self.label(BACKUP_LABEL)
 
@@ -89,7 +95,10 @@ class DataMovement(Resource, frozen=True):
 
 
 class PodVolumeBackup(DataMovement, frozen=True):
-    pass
+    @property
+    def claim(self) -> tuple[str, str]:
+        """As its annotation names it; the pod may be gone by now."""
+        return self.spec.pod.namespace, self.annotation(_CLAIM_NAME)
 
 
 class PodVolumeRestore(DataMovement, frozen=True):

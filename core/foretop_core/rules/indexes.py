@@ -15,6 +15,7 @@ from foretop_core.models import (
     NonAdmin,
     NonAdminBackup,
     NonAdminRestore,
+    PersistentVolume,
     PersistentVolumeClaim,
     PodVolumeBackup,
     Restore,
@@ -267,7 +268,9 @@ class Indexes:
         self.restores_by_backup = Index(Restore, lambda item: _named(item.namespace, item.spec.backup_name))
         self.movements_by_backup = Index(DataMovement, lambda item: _named(item.namespace, item.backup_name))
         self.movements_by_restore = Index(DataMovement, lambda item: _named(item.namespace, item.restore_name))
+        self.movements_by_backup_and_namespace = Index(DataMovement, backup_and_namespace)
         self.claims_by_namespace = Index(PersistentVolumeClaim, lambda item: _named(item.namespace))
+        self.volumes_by_namespace = Index(PersistentVolume, lambda item: (item.spec.claim_ref.namespace,))
         self.events_by_uid = Index(Event, lambda item: _named(item.involved_object.uid))
         self.nabs_by_nacuuid = Index(NonAdminBackup, lambda item: _named(item.velero.nacuuid))
         self.nars_by_nacuuid = Index(NonAdminRestore, lambda item: _named(item.velero.nacuuid))
@@ -295,7 +298,9 @@ class Indexes:
             self.restores_by_backup,
             self.movements_by_backup,
             self.movements_by_restore,
+            self.movements_by_backup_and_namespace,
             self.claims_by_namespace,
+            self.volumes_by_namespace,
             self.events_by_uid,
             self.nabs_by_nacuuid,
             self.nars_by_nacuuid,
@@ -347,6 +352,11 @@ class Indexes:
         if indexes is None:
             indexes = self._by_model[model] = tuple(index for index in self._all if issubclass(model, index.model))
         return indexes
+
+
+def backup_and_namespace(item: DataMovement) -> Bucket | None:
+    """The backup whose volumes it moves, and the namespace of those."""
+    return (item.namespace, item.backup_name, item.claim[0]) if item.backup_name else None
 
 
 def is_open(run: Run) -> bool:

@@ -101,6 +101,15 @@ class Lookups:
         """The bytes that the volumes of backups have in a location of a server, and of how many volumes."""
         return self._indexes.moved_to.get(self._context, namespace, location)
 
+    def movements_in(self, backup: Backup, namespace: str) -> tuple[DataMovement, ...]:
+        """The data movements of the volumes of one namespace in a backup."""
+        index = self._indexes.movements_by_backup_and_namespace
+        return in_order(index.get(self._context, backup.namespace, label_value(backup.name), namespace))
+
+    def volumes_in(self, namespace: str) -> tuple[PersistentVolume, ...]:
+        """The volumes of the claims of a namespace, of those too that are gone; of "" those of no claim."""
+        return in_order(self._indexes.volumes_by_namespace.get(self._context, namespace))
+
     def claims_in(self, namespace: str) -> tuple[PersistentVolumeClaim, ...]:
         return in_order(self._indexes.claims_by_namespace.get(self._context, namespace))
 

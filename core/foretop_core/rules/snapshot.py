@@ -229,7 +229,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     def _lookups_in_all(self) -> Lookups:
         indexes = Indexes()
         runs: tuple[Resource, ...] = (*self.backups, *self.restores, *self.nabs, *self.nars)
-        indexes.fill((self.ref(item), item) for item in (*runs, *self.movements, *self.claims))
+        indexes.fill((self.ref(item), item) for item in (*runs, *self.movements, *self.claims, *self.volumes))
         return Lookups(self.context, indexes, self.find)
 
     @property
@@ -400,7 +400,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             namespace,
             self._with_volume(claims),
             backup,
-            self._moved(backup),
+            self._moved_in(backup, namespace),
             count,
             has_movements=has_movements,
             because=self.volumes_seen.because(POD_VOLUME_BACKUP.name, DATA_UPLOAD.name),
@@ -430,7 +430,9 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         deciders = self.deciders(schedule.namespace)
         found = foretold_volumes(self.next_run(schedule), deciders, self._namespace_volumes(namespace, deciders))
         last = next((run for run in self.runs(schedule) if run.phase in USABLE), None)
-        return with_proof(found, namespace, self._moved(last)) if last is not None and found.open else found
+        return (
+            with_proof(found, namespace, self._moved_in(last, namespace)) if last is not None and found.open else found
+        )
 
     def _namespace_volumes(self, namespace: str, deciders: Deciders) -> NamespaceVolumes:
         from foretop_core.rules.volumes.foretold import NamespaceVolumes
@@ -540,6 +542,9 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             return "a PersistentVolumeClaim of it cannot be read"
         return f"its PersistentVolumeClaims were not read{self.volumes_seen.because(CLAIM.name)}"
 
+    def _moved_in(self, backup: Backup, namespace: str) -> Mapping[tuple[str, str], DataMovement]:
+        return moved_volumes(self.lookups.movements_in(backup, namespace))
+
     def _moved(self, backup: Backup) -> Mapping[tuple[str, str], DataMovement]:
         key = backup.namespace, backup.name
         if key not in self._moved_by_backup:
@@ -579,9 +584,10 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         if key not in self._expected_by_backup:
             deciders = self.deciders(backup.namespace)
             spaces = {name: self._namespace_volumes(name, deciders) for name in self._claimed_namespaces(backup) or ()}
-            self._expected_by_backup[key] = expected_snapshots(
-                backup, deciders, spaces, self._moved(backup), self.volumes
-            )
+            every: Iterable[PersistentVolume] = self.volumes
+            if not may_have_others(backup):
+                every = (volume for name in spaces for volume in self.lookups.volumes_in(name))
+            self._expected_by_backup[key] = expected_snapshots(backup, deciders, spaces, self._moved(backup), every)
         return self._expected_by_backup[key]
 
     @cached_property

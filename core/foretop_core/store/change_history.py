@@ -302,7 +302,9 @@ class ChangeHistory:
         phase, done, total = amount
         record = self._progress.get(key)
         if record is None:
-            self._progress[key] = ProgressRecord(phase, done, total, _ended(resource) or at)
+            # A volume that had ended before tells itself when that was: tens of thousands may come with one list.
+            if _ended(resource) is None:
+                self._progress[key] = ProgressRecord(phase, done, total, at)
         elif (record.phase, record.done) != (phase, done):
             self._progress[key] = ProgressRecord(phase, done, total, at, seen_moving=True)
         elif record.total != total:

@@ -11,6 +11,9 @@ from msgspec.structs import replace
 from foretop_core.models import DataUpload, NonAdminBackupStorageLocation, Restore
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, NAB
 from foretop_core.models.wire import ObjectRef, Resource, from_builtins
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.facts.run_facts import last_progress
+from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.store import ProgressRecord, change_history
 from foretop_core.store.change_history import PER_OBJECT, ActivityTracker, ChangeHistory
 from tests.unit.store.making import START, backup, meta, nab, schedule
@@ -66,9 +69,17 @@ def test_a_new_phase_is_progress() -> None:
 
 
 def test_a_volume_that_had_ended_before_it_was_seen_has_moved_until_its_end() -> None:
+    """It tells that itself, and nothing is kept of it."""
     ended = START - timedelta(hours=3)
-    seen = Seen().show(volume(100, phase="Completed", completionTimestamp=ended.isoformat()))
-    assert seen.progress == ProgressRecord("Completed", 100, 100, ended, seen_moving=False)
+    over = volume(100, phase="Completed", completionTimestamp=ended.isoformat())
+    assert Seen().show(over).progress is None
+    over = replace(over, metadata=replace(over.metadata, labels={"velero.io/backup-name": "a"}))
+    run = backup("a", 1, phase="InProgress", startTimestamp=STARTED)
+    seen = ObservedChanges(moved={ObjectRef("", "Backup", "velero", "other"): START})
+    snapshot = replace(assemble((run, over)), seen=seen)
+    assert last_progress(snapshot, run) == ended
+    watched = Seen().show(volume(10, phase="InProgress"), over)
+    assert watched.progress == ProgressRecord("Completed", 100, 100, START + MINUTE, seen_moving=True)
     assert Seen().show(volume(10, phase="InProgress")).progress == ProgressRecord("InProgress", 10, 100, START)
 
 

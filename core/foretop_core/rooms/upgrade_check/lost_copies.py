@@ -9,7 +9,6 @@ import msgspec
 from foretop_core.models import PodVolumeBackup
 from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.volumes.evidence import claim_of
 
 _RESTIC = ("restic", "")
 """Before 1.10 Velero had no other uploader, and named none."""
@@ -37,7 +36,7 @@ def lost_copies(snapshot: ClusterSnapshot, to: Release) -> tuple[LostCopy, ...]:
     for movement in snapshot.movements:
         is_copy = isinstance(movement, PodVolumeBackup) and movement.phase == "Completed"
         if is_copy and movement.spec.uploader_type in _RESTIC and movement.backup_name:
-            found[movement.namespace, movement.backup_name].append(claim_of(movement)[0])
+            found[movement.namespace, movement.backup_name].append(movement.claim[0])
     return tuple(
         LostCopy(namespace, backup, len(places), tuple(sorted(set(places))))
         for (namespace, backup), places in sorted(found.items())

@@ -41,7 +41,7 @@ from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_names
-from foretop_core.rules.volumes.evidence import GrownVolume, TakenVolume, VolumeEvidence, claim_of, grown_volumes
+from foretop_core.rules.volumes.evidence import GrownVolume, TakenVolume, VolumeEvidence, grown_volumes
 
 if TYPE_CHECKING:
     from foretop_core.rules.volumes.foretold import ForetoldVolumes
@@ -354,7 +354,7 @@ def hangs_on_deciders(volumes: VolumeEvidence) -> bool:
 
 def namespaces_of_volume(*states: Resource | None) -> set[str]:
     """The namespaces of a claim, its volume or its data movement, as it was and as it is."""
-    found = {claim_of(item)[0] for item in states if isinstance(item, DataMovement)}
+    found = {item.claim[0] for item in states if isinstance(item, DataMovement)}
     found |= {item.spec.claim_ref.namespace for item in states if isinstance(item, PersistentVolume)}
     return found | {item.namespace for item in states if isinstance(item, PersistentVolumeClaim)}
 

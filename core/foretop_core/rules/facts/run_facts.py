@@ -563,8 +563,10 @@ def last_progress(snapshot: ClusterSnapshot, run: Run) -> datetime | None:
     moved = snapshot.seen.moved
     if not moved:
         return None
-    work = (run, *snapshot.movements_of(run))
-    return max((changed for item in work if (changed := moved.get(snapshot.ref(item)))), default=None)
+    movements = snapshot.movements_of(run)
+    seen = [moved.get(snapshot.ref(run))]
+    seen += [moved.get(snapshot.ref(item)) or item.status.completion_timestamp for item in movements]
+    return max(filter(None, seen), default=None)
 
 
 def was_seen_moving(snapshot: ClusterSnapshot, run: Run) -> bool:

@@ -21,7 +21,6 @@ from foretop_core.models import (
     DataUpload,
     PersistentVolume,
     PersistentVolumeClaim,
-    PodVolumeBackup,
 )
 from foretop_core.models.velero import EXCLUDE_LABEL
 from foretop_core.rules import humanize
@@ -32,7 +31,6 @@ from foretop_core.rules.protection.coverage import (
     takes_volumes_of_others,
 )
 
-_CLAIM_NAME = "velero.io/pvc-name"
 _CLAIM_UID = "velero.io/pvc-uid"
 _ENDED = frozenset({"Completed", "Failed", "Canceled"})
 PERSISTENT_VOLUMES, RELEASE, SERVER_FLAGS = "PersistentVolumes", "the release of Velero", "the flags of the server"
@@ -267,18 +265,11 @@ def moved_volumes(movements: Iterable[DataMovement]) -> dict[tuple[str, str], Da
     """The movements of one backup by namespace and name of the claim; of two of one claim the one that succeeded."""
     found: dict[tuple[str, str], DataMovement] = {}
     for movement in movements:
-        key = claim_of(movement)
+        key = movement.claim
         held = found.get(key)
         if key[1] and (held is None or held.phase != "Completed"):
             found[key] = movement
     return found
-
-
-def claim_of(movement: DataMovement) -> tuple[str, str]:
-    """Namespace and name of the claim whose data moves; no name for a volume without a claim."""
-    if isinstance(movement, PodVolumeBackup):
-        return movement.spec.pod.namespace, movement.annotation(_CLAIM_NAME)
-    return movement.spec.source_namespace, movement.spec.source_pvc
 
 
 def volume_evidence(
@@ -451,7 +442,7 @@ _MOVING = "its data movements have not ended"
 
 def told_by(movement: DataMovement) -> ToldVolume:
     """The fate of a volume by the object that moves its data."""
-    namespace, claim = claim_of(movement)
+    namespace, claim = movement.claim
     method = method_of(movement)
     if movement.phase == "Completed":
         return ToldVolume(namespace, claim, VolumeFate.TAKEN, method, movement.size)

@@ -131,7 +131,9 @@ class ProtectionView(View[ProtectionRow]):
         self._indexes: dict[str, ProtectionIndex] = {}
         self._bases: dict[str, object] = {}
         self._counted: dict[str, set[str]] = {}
-        """By cluster, the namespaces whose evidence hangs on what decides, and perhaps on the claims of others."""
+        """By cluster, the namespaces whose evidence hangs on what decides."""
+        self._shared: dict[str, set[str]] = {}
+        """By cluster, those of them whose snapshots are counted with those of others."""
 
     def keys(self, store: Store, context: str) -> Iterable[ObjectRef]:
         unreadable = (key for key, item in store.items(context, NAMESPACE.name) if _readable(item) is None)
@@ -141,8 +143,11 @@ class ProtectionView(View[ProtectionRow]):
     def entry(self, store: Store, key: ObjectRef, resource: Resource) -> ProtectionRow | None:
         row = protection_row(store, key, self._index(store, key.context))
         hangs = row is not None and hangs_on_deciders(row.volumes)
-        counted = self._counted.setdefault(key.context, set())
-        (counted.add if hangs else counted.discard)(key.name)
+        newest = row.newest_copy if row is not None else None
+        is_shared = hangs and newest is not None and newest.spec.included_namespaces != (key.name,)
+        for held, is_in in ((self._counted, hangs), (self._shared, is_shared)):
+            names = held.setdefault(key.context, set())
+            (names.add if is_in else names.discard)(key.name)
         return row
 
     def touched(self, store: Store, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
@@ -156,7 +161,7 @@ class ProtectionView(View[ProtectionRow]):
 
     def _with_volumes(self, key: ObjectRef, change: Change) -> Iterable[ObjectRef]:
         """The namespaces whose evidence may be another: snapshots are counted over all namespaces of a backup."""
-        names = {*namespaces_of_volume(change.before, change.after), *self._counted.get(key.context, ())}
+        names = {*namespaces_of_volume(change.before, change.after), *self._shared.get(key.context, ())}
         return [namespace_ref(key.context, name) for name in names]
 
     def basis(self, store: Store, context: str) -> object:
