@@ -133,7 +133,6 @@ def test_the_default_scene_has_a_few_problems_and_estimates_the_waiting_starts()
         "schedule-paused-long",
         "schedule-failing",
         "nonadmin-velero-failed",
-        "warmup-wrong",
     }
     assert wanted <= set(found)
     namespace = next(item.namespace for item in box.objects() if isinstance(item, Backup))
@@ -149,7 +148,6 @@ def test_the_default_scene_has_a_few_problems_and_estimates_the_waiting_starts()
         ("outage", {"velero-no-pulse"}),
         ("dead", {"velero-no-pulse"}),
         ("nonadmin-status", {"nonadmin-refused", "nonadmin-went-back"}),
-        ("primed-cron", {"warmup-wrong"}),
     ],
 )
 def test_a_scene_shows_its_problem(name: str, expected: set[str]) -> None:

@@ -13,6 +13,7 @@ from functools import partial
 from foretop.bindings import WRITE_ACTIONS
 from foretop.panes.detail_sections import SECTIONS, sections_of
 from foretop_core.pages import PAGES, TABS
+from tests.rooms import ROOM_ACTIONS, samples
 from tests.tour.expected_effects import Doing, Step, own_step, registered_step
 from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
 from tests.tour.stepped_dashboard import Where
@@ -290,9 +291,8 @@ _OF_THE_PRIMER = (
         ("6",),
         ("p", *typed("etcd"), "enter"),
         _reading("taken from"),
-        frozenset({"copy_primed", "create-warm-up"}),
+        frozenset({"copy_primed", *ROOM_ACTIONS}),
     ),
-    _dialog("create a warm-up", ("6", "p", *typed("etcd"), "enter"), "P", without=frozenset({"copy"})),
     Place(
         "taking an expression",
         "pick",
@@ -372,7 +372,6 @@ _OF_OTHERS = (
     ),
     _row("a storage request", _REQUEST, _on("storagelocationrequest")),
     _row("a primed job", _PRIMED, _on("friday-close")),
-    _dialog("set the warm-up schedule", _PRIMED, "P"),
     _dialog("acknowledge", ("1", "home"), "h", without=frozenset({"copy"})),
     _dialog("decide about a storage request", _REQUEST, "a"),
     _dialog("decide, on the knob that cancels", _REQUEST, "a", "tab"),
@@ -414,6 +413,11 @@ PLACES: tuple[Place, ...] = (
     *_OF_THE_PRIMER,
     *_PLACES_OF_A_BACKUP,
     *_OF_OTHERS,
+    *(
+        _dialog(name, base, key, without=without)
+        for dialogs in samples("DIALOGS")
+        for name, base, key, without in dialogs
+    ),
     *_OF_LOGS,
 )
 

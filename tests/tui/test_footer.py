@@ -149,8 +149,6 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "delete-restore",
         "delete-nab",
         "delete-nar",
-        "set-warm-up",
-        "create-warm-up",
         "results",
         "acknowledged",
         "prime",

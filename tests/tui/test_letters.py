@@ -28,7 +28,6 @@ _SAME: Mapping[str, tuple[str, ...]] = {
     "delete": ("delete-schedule", "delete-backup", "delete-restore", "delete-nab", "delete-nar"),
     "acknowledge": ("acknowledge", "unacknowledge"),
     "primer": ("prime", "take"),
-    "write a warm-up": ("set-warm-up", "create-warm-up"),
     "only what is wrong": ("faults", "errors_only"),
     "reload": ("relist", "reload"),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -10,13 +9,10 @@ from textual import events
 from textual.widgets import OptionList
 
 from foretop.app import Dashboard
-from foretop.dialogs.confirm_dialog import ConfirmDialog
 from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.search_modal import SearchPicker
 from foretop.pages.primer_page import PrimerPage
-from foretop.widgets.prompt import Prompt
 from foretop_core.dashboard.session_protocol import DisplayOptions
-from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
 from tests.tui.test_calendar import night
@@ -255,16 +251,3 @@ async def test_without_line_drawing_everything_is_ascii() -> None:
         await pasted(shown, "0 * * * 5")
         assert shown.text.isascii()
         assert "///|" in shown.text
-
-
-async def test_the_warm_up_that_is_shown_can_be_created_with_its_minutes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
-        await at.shown.press("6", "p", *"orders", "enter", "tab", "ctrl+u", *"25", "enter", "P")
-        dialog = at.dialog
-        assert isinstance(dialog, ConfirmDialog)
-        assert dialog.record.id == "create-warm-up"
-        assert dialog.query_one("#minutes", Prompt).value == "25"
-        await at.shown.press("escape", "enter", *"@daily", "enter", "P")
-        assert at.shown.app.screen is at.shown.app.main_screen, "nobody knows what another expression is for"

@@ -13,7 +13,7 @@ import pytest
 from foretop.cli import run
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_demo.local_api_server import LocalApiServer
-from tests.rooms import ROOM_ACTIONS
+from tests.rooms import ROOM_ACTIONS, samples
 from tests.wire.action_fixtures import Wire, patch_schedule, wire
 from tests.wire.command_fixtures import Foretop, box, foretop, home
 
@@ -40,12 +40,11 @@ COMMANDS = (
     ("nar", "delete", "orders-back"),
     ("storage-request", "approve", "ask"),
     ("storage-request", "reject", "ask"),
-    ("prescaled", "prime", "friday"),
-    ("prescaled", "create", "schedule/nightly", "--warmup", "20", "--pods", "2", "--request", "cpu=2,memory=4Gi"),
     ("server", "set", "--schedule-skip-immediately=false"),
     ("acknowledge", "schedule/nightly", "--for", "change", "--reason", "CHG-4711"),
     ("unacknowledge", "schedule/nightly"),
 )
+_OF_ROOMS = [words for commands in samples("PREVIEWED") for words in commands]
 _IDENTITY = {"apiVersion", "kind", "name", "generateName", "namespace", "resourceVersion", "uid", "preconditions"}
 
 
@@ -83,7 +82,7 @@ def same(one: Any, other: Any) -> bool:
     return timeless(json.dumps(one, sort_keys=True)) == timeless(json.dumps(other, sort_keys=True))
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:4]))
+@pytest.mark.parametrize("words", [*COMMANDS, *_OF_ROOMS], ids=lambda words: " ".join(words[:4]))
 def test_the_dry_run_says_what_the_real_one_sends(
     words: tuple[str, ...],
     box: LocalApiServer,

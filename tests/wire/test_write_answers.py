@@ -28,12 +28,10 @@ from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.actions.planners.lifetimes import NewLifetime, plan_extend
 from foretop_core.actions.planners.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
 from foretop_core.actions.planners.pausing import PauseRequest, plan_pause
-from foretop_core.actions.planners.priming import plan_prime
 from foretop_core.actions.planners.restores import RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.planners.schedule_edits import ScheduleEdit, plan_edit_schedule
 from foretop_core.actions.planners.schedules import NewSchedule, plan_cover, plan_create_schedules, plan_delete_schedule
 from foretop_core.actions.planners.server_default import plan_server_default
-from foretop_core.actions.planners.warm_up_jobs import plan_warm_up
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.run_files import file_plan
 from foretop_core.actions.write_answer import check_answer
@@ -148,8 +146,6 @@ PLANNERS: list[tuple[Select, Planner]] = [
     (by_name("held"), extending_a_pause),
     (by_name("resting"), unpausing(Choice.SKIP)),
     (by_name("gold-1"), plan_back_up_now),
-    (by_name("friday", "prescaled"), plan_prime),
-    (by_name("gold-1"), plan_warm_up),
     (by_name("second", "namespaces"), plan_cover),
     (by_name("ended", "backups"), plan_run_again),
     (by_name("ended", "backups"), lambda s, items, now: plan_restore(s, items, RestoreRequest(), now)),

@@ -24,7 +24,6 @@ COMMANDS = {
     "demo": ("foretop.commands.demo", "Run a simulated cluster; no real one is needed."),
     "next": ("foretop.commands.next_runs", "Show the next runs of an expression or of the schedules in a file."),
     "forecast": ("foretop.commands.forecast", "Foresee when the coming backups start and end, and which are lost."),
-    "primer": ("foretop.commands.primer", "Compute expressions that warm up a cluster before a schedule runs."),
     "get": ("foretop.commands.get", "Print the rows of a view, once or as they change."),
     "describe": ("foretop.commands.describe", "Print everything that foretop knows of one object."),
     "watch": ("foretop.commands.watch", "Print each new finding, or run a command for it."),
@@ -34,7 +33,6 @@ COMMANDS = {
     "restore": ("foretop.commands.restore", "Restore from a backup, and read the log and results of a restore."),
     "nab": ("foretop.commands.nonadmin:nab", "Delete non-admin backups, and read their logs and results."),
     "nar": ("foretop.commands.nonadmin:nar", "Delete non-admin restores, and read their results."),
-    "prescaled": ("foretop.commands.prescaled", "Set the warm-up schedules of PreScaledCronJobs."),
     "storage-request": ("foretop.commands.nonadmin:storage_request", "Approve or reject storage requested by tenants."),
     "server": ("foretop.commands.server", "Set Velero's default for skipImmediately."),
     "acknowledge": (

@@ -35,7 +35,6 @@ from foretop_core.actions.planners.nonadmin import plan_delete_nab, plan_delete_
 from foretop_core.actions.planners.pausing import PAUSE, UNPAUSE, PauseRequest, plan_pause, plan_unpause
 from foretop_core.actions.planners.restores import RESTORE_FROM, RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.planners.schedules import plan_delete_schedule
-from foretop_core.actions.planners.warm_up_jobs import CREATE_WARM_UP
 from foretop_core.actions.plans import Plan
 from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessVerdict, Permission
@@ -229,8 +228,6 @@ MADE: dict[str, Any] = {"veleroBackup": {"name": "v-1", "nacuuid": "u-1"}}
         (NONADMIN_LOGS, a_nab(), "it has no object of Velero's yet"),
         (NONADMIN_LOGS, a_backup(), "it has no object of Velero's yet"),
         (DELETE_BACKUP, a_backup(), ""),
-        (CREATE_WARM_UP, schedule_of(), ""),
-        (CREATE_WARM_UP, a_backup(), "it has no schedule"),
     ],
 )
 def test_an_action_is_offered_only_where_it_would_not_be_refused(
@@ -261,13 +258,12 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
         "back-up-now",
         "extend-backup",
         "decide-storage",
-        "set-warm-up",
         "acknowledge",
         "unacknowledge",
     }
     assert ids("fetches") == reading
     assert ids("only_in_results") == {"fetch-results", "fetch-nonadmin-results"}
-    assert ids("for_administrators") == {"create-warm-up"}
+    assert not ids("for_administrators")
     everything = {record.id for record in RECORDS} - ROOM_ACTIONS
     assert everything - ids("footer") == {"resources", "server-default"}
 

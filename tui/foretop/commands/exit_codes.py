@@ -34,6 +34,8 @@ NIGHT_JUDGED = {
     NOT_JUDGED: "a server or a run cannot be foreseen, or read",
 }
 REFUSED = {3: "refused: read-only, permissions or state"}
+PRINTED = {0: "printed", 1: "printed, but a cluster, an object or a part is missing", **ALWAYS}
+WRITTEN = {0: "done", 1: "some failed", **ALWAYS, **REFUSED, 4: "the plan changed under way"}
 _NO_FILE = {3: "its files cannot be had"}
 _RUNS = ("backup", "restore", "nab", "nar")
 
@@ -67,10 +69,7 @@ _OF_THE_CORE = (
         },
     ),
     ExitCodes(("get", "describe"), {0: "read, whatever it says", 1: "a part could not be read", **ALWAYS}),
-    ExitCodes(
-        ("primer", "watch", "handover", "journal"),
-        {0: "printed", 1: "printed, but a cluster, an object or a part is missing", **ALWAYS},
-    ),
+    ExitCodes(("watch", "handover", "journal"), PRINTED),
     ExitCodes(("config",), {0: "printed or written", 1: "printed; the configuration has mistakes", **ALWAYS}),
     ExitCodes(
         tuple(f"{run} logs" for run in _RUNS[:-1]),
@@ -78,8 +77,8 @@ _OF_THE_CORE = (
     ),
     ExitCodes(tuple(f"{run} results" for run in _RUNS), {0: "printed", **ALWAYS, **_NO_FILE}),
     ExitCodes(
-        ("schedule", *_RUNS, "storage-request", "prescaled", "server", "acknowledge", "unacknowledge"),
-        {0: "done", 1: "some failed", **ALWAYS, **REFUSED, 4: "the plan changed under way"},
+        ("schedule", *_RUNS, "storage-request", "server", "acknowledge", "unacknowledge"),
+        WRITTEN,
     ),
 )
 _OF_ALL = ExitCodes(("every command",), {130: "interrupted"})

@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from foretop_core.actions.planners.warm_up_jobs import (
+from foretop_core.actions.plans import Plan
+from foretop_core.cron import Dialect, parse
+from foretop_core.errors import BadInput
+from foretop_core.models import CronJob, from_builtins
+from foretop_core.rooms.primer.planners import (
+    CREATE_WARM_UP,
     WARMS_UP,
     plan_warm_up,
     read_image,
@@ -14,12 +19,8 @@ from foretop_core.actions.planners.warm_up_jobs import (
     read_pods,
     read_room,
 )
-from foretop_core.actions.plans import Plan
-from foretop_core.cron import Dialect, parse
-from foretop_core.errors import BadInput
-from foretop_core.models import CronJob, from_builtins
 from foretop_core.rules.snapshot import ClusterSnapshot
-from tests.objects import NOW, schedule
+from tests.objects import NOW, backup, schedule
 
 
 def cron_job(name: str = "month-end", cron: str = "0 4 * * *", **spec: Any) -> CronJob:
@@ -174,3 +175,8 @@ def test_nothing_typed_is_the_usual_warm_up() -> None:
     assert (read_minutes(" "), read_pods(""), read_image("")) == (10, 1, "busybox:1.37")
     assert read_room("") == {"cpu": "500m", "memory": "512Mi"}
     assert read_room(" cpu = 2 , memory=4Gi") == {"cpu": "2", "memory": "4Gi"}
+
+
+def test_it_is_offered_for_what_has_an_expression() -> None:
+    assert CREATE_WARM_UP.applies(schedule(), lambda: True) == ""
+    assert CREATE_WARM_UP.applies(backup("copy"), lambda: True) == "it has no schedule"

@@ -122,3 +122,6 @@ def _remedy(prescaled: PreScaledCronJob) -> Text:
         return "Look whether the prescaler is running: it has the right expression."
     command = f"foretop prescaled prime {prescaled.namespace}/{prescaled.name}"
     return sentence(f"Set spec.primerSchedule to {advice.expression!r}", Key("set-warm-up", command), ".")
+
+
+RULES = (wrong_warmups,)

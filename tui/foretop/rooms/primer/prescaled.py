@@ -11,7 +11,10 @@ from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.object_selection import select_one
 from foretop.commands.write_command import CommandSession, acting_options, add_plain_verbs, in_session, verb_of
-from foretop_core.actions.planners.warm_up_jobs import (
+from foretop_core.actions.plans import chosen, objects_of
+from foretop_core.errors import BadInput
+from foretop_core.models.kinds import CRON_JOB, DEFINITION, DEPLOYMENT, PRESCALED, SCHEDULE, SERVER_STATUS, Kind
+from foretop_core.rooms.primer.planners import (
     CREATE_WARM_UP,
     plan_warm_up,
     read_image,
@@ -19,9 +22,6 @@ from foretop_core.actions.planners.warm_up_jobs import (
     read_pods,
     read_room,
 )
-from foretop_core.actions.plans import chosen, objects_of
-from foretop_core.errors import BadInput
-from foretop_core.models.kinds import CRON_JOB, DEFINITION, DEPLOYMENT, PRESCALED, SCHEDULE, SERVER_STATUS, Kind
 
 _KINDS: Mapping[str, Kind] = {
     word: kind for kind in CREATE_WARM_UP.kinds for word in (kind.name.lower(), kind.plural, *kind.short)

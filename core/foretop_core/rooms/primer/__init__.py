@@ -1,0 +1,1 @@
+"""Warm-ups written to a cluster, and judged."""

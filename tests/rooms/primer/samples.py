@@ -1,0 +1,25 @@
+"""What the primer adds to the comparisons of writes, commands, keys and findings."""
+
+from __future__ import annotations
+
+from foretop_core.rooms.primer.planners import plan_prime, plan_warm_up
+
+WRITES = [
+    (lambda snapshot: [one for one in snapshot.prescaled if one.name == "friday"], plan_prime),
+    (lambda snapshot: [one for one in snapshot.schedules if one.name == "gold-1"], plan_warm_up),
+]
+"""For the answers to writes: what is chosen, and its planner."""
+PREVIEWED = [
+    ("prescaled", "prime", "friday"),
+    ("prescaled", "create", "schedule/nightly", "--warmup", "20", "--pods", "2", "--request", "cpu=2,memory=4Gi"),
+]
+"""Commands that write, whose preview is compared with what is sent."""
+MEANINGS = dict.fromkeys(("set-warm-up", "create-warm-up"), "write a warm-up")
+"""By action, what its key means to a person where another action has it too."""
+BOX_FINDINGS = [("warning", "warmup-wrong")]
+"""Findings about the cluster of the commands."""
+DIALOGS = [
+    ("create a warm-up", ("6", "p", *"etcd", "enter"), "P", frozenset({"copy"})),
+    ("set the warm-up schedule", ("1", "slash", *"friday", "enter"), "P", frozenset()),
+]
+"""Name, the keys that lead to the place, the key of the dialog, and keys that do nothing there."""
