@@ -110,11 +110,11 @@ def test_the_line_of_a_large_cluster_is_not_known_until_it_was_worked_out() -> N
 @pytest.mark.parametrize("count", sampled((1_000, 4_000, 10_000, 50_000), 1_000, 4_000))
 def test_one_change_calls_no_more_functions_on_the_event_loop_however_many_objects_there_are(count: int) -> None:
     """Of a judgement, the line in the queue, its page and that of the NABs; the order of rows is of N log N."""
-    assert _calls_on_the_loop(count) <= _calls_on_the_loop(MOST_AT_ONCE) + 500
+    assert calls_on_the_loop(count) <= calls_on_the_loop(MOST_AT_ONCE) + 500
 
 
 @cache
-def _calls_on_the_loop(count: int) -> int:
+def calls_on_the_loop(count: int) -> int:
     """After one change, once all else is made."""
     source, left = FilledSource(nabs_of_one_team(count)), _Left()
     state, pages = DashboardState(source, lambda: 0.0, beside=left.append), list[StoreTableModel]()
