@@ -50,6 +50,7 @@ def set_up(builder: ScenarioBuilder) -> None:
         _nightly(builder, namespace, cron, {"defaultVolumesToFsBackup": True})
         for claim in claims:
             _claim(builder, namespace, claim)
+        _pod(builder, namespace, [claim.name for claim in claims if claim.nights])
         for number, backup in enumerate(_copies(builder, namespace)):
             for claim in claims:
                 if number < len(claim.nights):
@@ -103,6 +104,26 @@ def _claim(builder: ScenarioBuilder, namespace: str, claim: _Claim) -> None:
     builder.history.put(
         "PersistentVolume", {"metadata": {"name": volume}, "spec": source, "status": {"phase": "Bound"}}, made
     )
+
+
+def _pod(builder: ScenarioBuilder, namespace: str, claims: list[str]) -> None:
+    """A pod that runs with these claims: Velero copies the files of no other volume."""
+    body: Json = {
+        "metadata": {"name": f"{namespace}-0", "namespace": namespace},
+        "spec": {
+            "nodeName": "worker-1",
+            "containers": [
+                {
+                    "name": "app",
+                    "image": "app:1",
+                    "volumeMounts": [{"name": name, "mountPath": f"/{name}"} for name in claims],
+                }
+            ],
+            "volumes": [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims],
+        },
+        "status": {"phase": "Running"},
+    }
+    builder.history.put("Pod", body, builder.start - 40 * _DAY)
 
 
 def _file_copy(builder: ScenarioBuilder, backup: Json, namespace: str, claim: str, gigabytes: float) -> None:

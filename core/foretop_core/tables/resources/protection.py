@@ -113,7 +113,7 @@ class ProtectionView(View[ProtectionRow]):
     order = "name"
     rank = (
         *("state", "newest", "promise", "next", "copies", "of"),
-        *("expires", "by", "tried", "covers", "volumes", "size", "method", "storage", "repository"),
+        *("volumes", "expires", "by", "tried", "covers", "size", "method", "storage", "repository"),
     )
     least: ClassVar[Mapping[str, int]] = {"name": 12, "state": 12, "promise": 11, "by": 16, "covers": 8, "tried": 8}
     first: ClassVar[Mapping[str, int]] = {"promise": 15}
