@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from foretop_core.config.config_file import ConfigFile
 
 _PORTS = {"https": 443, "http": 80}
-_BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
+_LABEL, _OLD_LABEL = " CERTIFICATE-----", " X509 CERTIFICATE-----"
+_BEGIN, _END = f"-----BEGIN{_LABEL}", f"-----END{_LABEL}"
 
 
 class ClusterIdentity(msgspec.Struct, frozen=True):
@@ -153,7 +154,8 @@ def cluster_identity(server: str, pem: str) -> ClusterIdentity:
 
 
 def authorities_of(pem: str) -> frozenset[str]:
-    """Every certificate of a bundle, shortened; their order and all between them do not matter."""
+    """Every certificate of a bundle, shortened; their order, their older label and all between them do not matter."""
+    pem = pem.replace(_OLD_LABEL, _LABEL)
     blocks = [part.partition(_END)[0] for part in pem.split(_BEGIN)[1:]] or ([pem] if pem.strip() else [])
     return frozenset(hashlib.sha256("".join(block.split()).encode()).hexdigest() for block in blocks)
 

@@ -116,6 +116,7 @@ def test_a_bundle_is_its_certificates() -> None:
     assert authorities_of(f"# of prod\n{first}\r\n{second}") == authorities_of(second) | authorities_of(first)
     assert authorities_of(first.replace("\n", "\r\n")) == authorities_of(first)
     assert len(authorities_of(first + second + first)) == 2
+    assert authorities_of(first.replace(" CERT", " X509 CERT")) == authorities_of(first), "as OpenSSL reads it too"
     assert authorities_of(" \n") == frozenset()
     assert authorities_of("odd") != authorities_of("other")
 
