@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -155,6 +156,11 @@ KeptNights = dict[tuple[str, timedelta], tuple[object, object]]
 """By server and length, what its night was worked out from, and the night."""
 
 
+KeptExpectations = dict[tuple[str, str], tuple[object, tuple[object, ...], ExpectedSnapshots]]
+"""By namespace and name of a backup, what its snapshots were foretold from, and what was foretold."""
+_MOST_EXPECTED = 2000
+
+
 class KeptIndexes(msgspec.Struct, frozen=True):
     """The indexes of a store that goes on changing: they are of the snapshot while they are current."""
 
@@ -163,6 +169,7 @@ class KeptIndexes(msgspec.Struct, frozen=True):
     """The protection of the snapshot's namespaces, kept change by change."""
     is_current: Callable[[], bool]
     nights: KeptNights = msgspec.field(default_factory=dict)
+    expected: KeptExpectations = msgspec.field(default_factory=dict)
 
 
 class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
@@ -584,10 +591,20 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         if key not in self._expected_by_backup:
             deciders = self.deciders(backup.namespace)
             spaces = {name: self._namespace_volumes(name, deciders) for name in self._claimed_namespaces(backup) or ()}
-            every: Iterable[PersistentVolume] = self.volumes
+            every = self.volumes
             if not may_have_others(backup):
-                every = (volume for name in spaces for volume in self.lookups.volumes_in(name))
-            self._expected_by_backup[key] = expected_snapshots(backup, deciders, spaces, self._moved(backup), every)
+                every = tuple(volume for name in spaces for volume in self.lookups.volumes_in(name))
+            moved = self._moved(backup)
+            claims = (claim for one in spaces.values() for claim in one.claims)
+            objects = (backup, self.deciding.get(backup.namespace), *claims, *every, *moved.values())
+            others = (deciders.release, deciders.flags, deciders.excluded_namespaces, deciders.unread)
+            kept = {} if self.live is None else self.live.expected
+            held = kept.get(key)
+            if held is None or held[0] != others or not _are_the_same(held[1], objects):
+                if len(kept) >= _MOST_EXPECTED:
+                    kept.clear()
+                held = kept[key] = (others, objects, expected_snapshots(backup, deciders, spaces, moved, every))
+            self._expected_by_backup[key] = held[2]
         return self._expected_by_backup[key]
 
     @cached_property
@@ -720,6 +737,11 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     def faulty_backups(self) -> Mapping[str, tuple[Backup, ...]]:
         """By namespace, those that have failed, in part or by validation."""
         return _by_namespace(self.lookups.faulty_backups())
+
+
+def _are_the_same(some: tuple[object, ...], others: tuple[object, ...]) -> bool:
+    """True if they are these very objects: a store keeps those that have not changed."""
+    return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
 def _by_namespace(items: Iterable[R]) -> dict[str, tuple[R, ...]]:

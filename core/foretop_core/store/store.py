@@ -38,7 +38,7 @@ from foretop_core.rules.lookups import Lookups
 from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.queue.node_limits import NodeAgentLimits
-from foretop_core.rules.snapshot import ClusterSnapshot, KeptIndexes, KeptNights, VisibilityGap
+from foretop_core.rules.snapshot import ClusterSnapshot, KeptExpectations, KeptIndexes, KeptNights, VisibilityGap
 from foretop_core.rules.volumes.evidence import KnownVolumes, VolumesSeen
 from foretop_core.store.change_history import Observations
 from foretop_core.store.health import WatchHealthRegistry, visibility_gaps
@@ -175,6 +175,7 @@ class Store:
         self._node_limits: dict[str, dict[str, NodeAgentLimits]] = {}
         self._known_volumes: dict[str, dict[tuple[str, str], KnownVolumes]] = {}
         self._nights: dict[str, KeptNights] = {}
+        self._expected: dict[str, KeptExpectations] = {}
 
     @property
     def size(self) -> int:
@@ -267,7 +268,8 @@ class Store:
         revision = self.revision(context)
         lookups = Lookups(context, self.indexes, self.get)
         nights = self._nights.setdefault(context, {})
-        live = KeptIndexes(lookups, self._protection.of, lambda: self.revision(context) == revision, nights)
+        expected = self._expected.setdefault(context, {})
+        live = KeptIndexes(lookups, self._protection.of, lambda: self.revision(context) == revision, nights, expected)
         return replace(
             made,
             live=live,

@@ -24,6 +24,8 @@ from foretop_core.models import (
 from foretop_core.models.kinds import BACKUP, CLAIM, NAMESPACE, SCHEDULE, VOLUME
 from foretop_core.models.velero import VolumeSnapshotLocation
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
+from foretop_core.rules.volumes.by_count import expected_snapshots
+from foretop_core.rules.volumes.evidence import ExpectedSnapshots
 from foretop_core.rules.volumes.foretold import Deciders
 from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
@@ -387,6 +389,34 @@ def test_a_new_claim_derives_its_own_row_and_those_whose_snapshots_are_counted_w
     table.model.pump()
     assert table.model.table.derived == derived + 2
     assert _volumes(table) == {"alone": "", "shop": "?/1", "wiki": "?/2"}
+
+
+def test_a_changed_claim_has_the_snapshots_of_no_other_backup_foretold_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many are on the screen: what they were foretold from is the same."""
+    asked: list[str] = []
+
+    def counting(backup: Backup, *others: Any) -> ExpectedSnapshots:
+        asked.append(backup.name)
+        return expected_snapshots(backup, *others)
+
+    monkeypatch.setattr("foretop_core.rules.volumes.by_count.expected_snapshots", counting)
+    names = [f"team-{number}" for number in range(20)]
+    objects: list[Resource] = [VELERO_1_18_3, location()]
+    for name in names:
+        made = copy(f"{name}-1", name)
+        counts = replace(made.status, volume_snapshots_attempted=1, volume_snapshots_completed=1)
+        objects += [*covered(name), replace(made, status=counts), claim(name, f"data-{name}")]
+        objects.append(_volume(name, f"data-{name}"))
+    table = Shown("protection", objects)
+    table.store.note_deciding("prod", "velero", DECIDES)
+    table.model.pump()
+    assert set(_volumes(table).values()) == {"1/1"}
+    asked.clear()
+    labelled = claim("team-7", "data-team-7", labels={"a": "b"})
+    table.store.sink(WatchScope("prod", CLAIM), table.clock).apply("MODIFIED", labelled)
+    table.model.pump()
+    assert set(_volumes(table).values()) == {"1/1"}
+    assert asked == ["team-7-1"]
 
 
 def test_what_decides_derives_the_rows_whose_snapshots_are_counted() -> None:
