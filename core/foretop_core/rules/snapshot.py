@@ -550,12 +550,12 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         return f"its PersistentVolumeClaims were not read{self.volumes_seen.because(CLAIM.name)}"
 
     def _moved_in(self, backup: Backup, namespace: str) -> Mapping[tuple[str, str], DataMovement]:
-        return moved_volumes(self.lookups.movements_in(backup, namespace))
+        return moved_volumes(backup, self.lookups.movements_in(backup, namespace))
 
     def _moved(self, backup: Backup) -> Mapping[tuple[str, str], DataMovement]:
         key = backup.namespace, backup.name
         if key not in self._moved_by_backup:
-            self._moved_by_backup[key] = moved_volumes(self.movements_of(backup))
+            self._moved_by_backup[key] = moved_volumes(backup, self.movements_of(backup))
         return self._moved_by_backup[key]
 
     def _open_volumes(self, backup: Backup) -> int | None:

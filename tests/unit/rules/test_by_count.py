@@ -114,6 +114,7 @@ def _proven(
     *objects: Resource,
     snapshots: int = 1,
     warnings: int = 0,
+    ended: str = "",
     deciding: Deciders | None = KNOWN,
     annotations: dict[str, str] | None = None,
     **spec: Any,
@@ -121,7 +122,7 @@ def _proven(
     """What is told of the volumes of a namespace: taken, left out, and why some are open."""
     template = {"includedNamespaces": ["shop"], "includeClusterResources": None, **spec}
     counts: Any = {"volumeSnapshotsAttempted": snapshots, "volumeSnapshotsCompleted": snapshots, "warnings": warnings}
-    run = backup(started="02:00:00", spec=template, annotations=annotations, **counts)
+    run = backup(started="02:00:00", ended=ended, spec=template, annotations=annotations, **counts)
     elsewhere = from_builtins(PodVolumeBackup, {"metadata": {"name": "x", "namespace": "velero"}})
     found = world(run, elsewhere, *objects, deciding=deciding).volumes_in(run, "shop")
     return [one.name for one in found.taken], [one.name for one in found.left_out], found.unknown
@@ -203,6 +204,28 @@ def test_what_was_not_read_leaves_it_open_by_its_name() -> None:
 def test_a_template_that_would_be_refused_now_was_not_the_one_that_ran() -> None:
     gone = replace(KNOWN, config_maps={"policy": None})
     assert "Velero would refuse it now" in _proven(_claim(), volume(), deciding=gone, resourcePolicy=POLICY)[2]
+
+
+def test_a_copy_that_was_read_from_storage_may_be_of_another_cluster() -> None:
+    """Its snapshots are then of the volumes there, whatever their number."""
+    synced = _proven(_claim(), volume(), ended="02:00:02")
+    assert synced[2].endswith(f"it was read from storage, and may be of another cluster: {_TELLS}")
+    assert _proven(_claim(), volume(), ended="02:00:04") == (["data"], [], "")
+
+
+def test_a_file_copy_of_an_earlier_backup_of_that_name_proves_nothing() -> None:
+    """It stays where somebody deletes the Backup alone and makes another one."""
+
+    def copied(at: str) -> Resource:
+        meta = {"name": "x", "namespace": "velero", "labels": {"velero.io/backup-name": "one"}}
+        spec = {"pod": {"namespace": "shop", "name": "db-0"}}
+        status = {"phase": "Completed", "startTimestamp": at, "completionTimestamp": at}
+        body = {"metadata": meta | {"annotations": {"velero.io/pvc-name": "data"}}, "spec": spec, "status": status}
+        return from_builtins(PodVolumeBackup, body)
+
+    earlier, of_it = copied("2026-11-14T02:00:05Z"), copied("2026-11-15T02:00:05Z")
+    assert _proven(_claim(), volume(), of_it, snapshots=0) == (["data"], [], "")
+    assert _proven(_claim(), volume(), earlier, snapshots=0) == ([], ["data"], "")
 
 
 def test_other_policies_of_the_server_leave_it_open() -> None:

@@ -76,6 +76,9 @@ def _has_pod_of_then(claim: str, pods: Iterable[Pod], started: datetime | None) 
 
 def _changed_since(backup: Backup, deciders: Deciders) -> str:
     """The decider that was another then, or may have been, as far as that is seen; "" where none was."""
+    ended = backup.status.completion_timestamp
+    if backup.created is not None and ended is not None and backup.created > ended:
+        return "it was read from storage, and may be of another cluster"
     flags = deciders.flags
     of_server = flags.volume_policies if flags is not None else ""
     if backup.annotation(_GLOBAL_POLICIES) not in ("", of_server):

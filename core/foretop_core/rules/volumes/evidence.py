@@ -8,7 +8,7 @@ of those that the backup was to take so, by all that decides about volumes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import Enum, auto
 from functools import cached_property
 
@@ -32,6 +32,8 @@ from foretop_core.rules.protection.coverage import (
 )
 
 _CLAIM_UID = "velero.io/pvc-uid"
+_CLOCKS_APART = timedelta(minutes=1)
+"""How far the clock of a node may be behind that of Velero's."""
 _ENDED = frozenset({"Completed", "Failed", "Canceled"})
 PERSISTENT_VOLUMES, RELEASE, SERVER_FLAGS = "PersistentVolumes", "the release of Velero", "the flags of the server"
 """Some of what decides about volumes, as it is named where it was not read."""
@@ -261,10 +263,18 @@ def no_snapshot(spec: BackupSpec, claimed: ClaimedVolume) -> str:
     return f"no snapshot location knows {kind} volumes, and no file copy of it was made" if kind else ""
 
 
-def moved_volumes(movements: Iterable[DataMovement]) -> dict[tuple[str, str], DataMovement]:
-    """The movements of one backup by namespace and name of the claim; of two of one claim the one that succeeded."""
+def moved_volumes(backup: Backup, movements: Iterable[DataMovement]) -> dict[tuple[str, str], DataMovement]:
+    """The movements of a backup by namespace and name of the claim; of two of one claim the one that succeeded.
+
+    One that had begun before it is of an earlier backup of that name, which left it behind.
+    """
+    started = backup.status.start_timestamp
+    first = None if started is None else started - _CLOCKS_APART
     found: dict[tuple[str, str], DataMovement] = {}
     for movement in movements:
+        begun = movement.status.start_timestamp
+        if first is not None and begun is not None and begun < first:
+            continue
         key = movement.claim
         held = found.get(key)
         if key[1] and (held is None or held.phase != "Completed"):
