@@ -577,6 +577,35 @@ def test_a_pause_that_is_over_keeps_its_marks_whether_it_ended_with_a_skip_or_no
     assert marks == {"made": [at("01:00"), at("02:00")], "never": []}
 
 
+def test_the_end_of_runs_that_start_together_is_that_of_the_last_of_them_and_not_of_the_middle() -> None:
+    """Nobody knows their order, and each alone is likely to end in the middle: all were said to be done by then."""
+    names = [f"daily-{number}" for number in range(8)]
+    days = range(9, 15)
+    runs = [
+        backup(f"{name}-{day}", created=begun, started=begun, ended=f"2026-11-{day:02}T03:{40 + day % 5}:03Z", of=name)
+        for name in names
+        for day in days
+        for begun in (f"2026-11-{day:02}T03:30:03Z",)
+    ]
+    made = [
+        schedule(name, "30 3 * * *", last="2026-11-14T03:30:03Z", template={"includedNamespaces": [name]})
+        for name in names
+    ]
+    ahead = night(assemble([location(), *made, *runs], given_versions={"": "1.18.3"}), "velero", NOW)
+    last = window_outlook(ahead, read_window("06:00-06:30")).last_before
+    assert last is not None
+    each = max(
+        run.end.likely for run in ahead.runs if run.end is not None and run.due is not None and run.due.day == 15
+    )
+    ends = sorted(
+        max(course) for course in zip(*(run.ends for run in ahead.runs if run.due == at("03:30")), strict=True)
+    )
+    assert each < NOW + timedelta(seconds=ends[len(ends) // 10]), "not one course in ten is done by then"
+    assert last.likely == NOW + timedelta(seconds=ends[len(ends) // 2])
+    assert last.by is not None
+    assert last.likely <= last.by
+
+
 def test_six_in_the_zone_of_the_screen_has_its_name() -> None:
     due, end = at("04:30"), at("04:50")
     start, ends = Range(due, (due, due), (due, due), due), Range(end, (end, end), (end, end), end)

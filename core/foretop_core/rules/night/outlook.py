@@ -214,7 +214,7 @@ class WindowOutlook(msgspec.Struct, frozen=True):
     @property
     def verdict(self) -> str:
         """Says whether the runs before it are done then: `not`, `not known`, `not all`, `likely`, or "" for yes."""
-        if self.at_work or self.waiting:
+        if self.at_work or self.waiting or (self.last_before is not None and self.last_before.likely > self.begins):
             return "not"
         if self.without_end:
             return "not known"
@@ -392,8 +392,10 @@ def _last_end(night: Night, runs: Iterable[ForeseenRun]) -> LastEnd | None:
     if not ending:
         return None
     likely, last = max(ending, key=itemgetter(0))
-    # Course by course: that each is done in nine of ten does not say that all are.
+    # Course by course: that each is done in nine of ten does not say that all are, and of runs that start together,
+    # in an order that nobody knows, each is likely to end in the middle of them.
     joint = range_over(night.now, map(max, zip(*(run.ends for _, run in ending), strict=True)))
+    likely = likely if joint is None else max(likely, joint.likely)
     by = None if joint is None or joint.by is None else max(likely, joint.by)
     return LastEnd(last, likely, by)
 
