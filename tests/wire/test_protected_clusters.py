@@ -194,6 +194,24 @@ def _rotated_and_blind(place: Place) -> Way:
     return way
 
 
+def _rotated_without_uid(place: Place) -> Way:
+    """Somebody meant to write it down."""
+    way = _rotated(place)
+    return Way("", way.arguments, "contexts: {prod: {production: true, clusterUid: }}\n")
+
+
+def _verified_by_nothing(place: Place) -> Way:
+    other = {"server": place.secure, "insecure-skip-tls-verify": True}
+    place.write("kubeconfig", {"prod": place.trusted("https://api.prod.example", OTHER), "other": other})
+    return Way("other", ("--context", "other"))
+
+
+def _by_proxy_of_the_environment(place: Place) -> Way:
+    way = place.beside("http://api.prod.example", name="other")
+    way.environ = {"HTTP_PROXY": place.box.url}
+    return way
+
+
 def _rotated_read_only(place: Place) -> Way:
     """In doubt it asks as in production: whether it may be written to is not known."""
     way = _rotated_and("500")(place)
@@ -346,6 +364,9 @@ WAYS: dict[str, Callable[[Place], Way]] = {
     "a protected context without a name": _marked_without_a_name,
     "production without a value": lambda place: Way("", config="contexts: {prod: {production}}\n"),
     "readOnly without a value": lambda place: Way("", config="readOnly:\n"),
+    "clusterUid without a value": _rotated_without_uid,
+    "insecure-skip-tls-verify in the file": _verified_by_nothing,
+    "a proxy of the environment": _by_proxy_of_the_environment,
     "a huge file": lambda place: Way("", config=PRODUCTION + "#" * 300_000),
 }
 
@@ -419,9 +440,16 @@ _EACH_TIME = (
     *("rotated, and the answer is cut", "rotated, and the uid is in a login page", "rotated, and read-only"),
     *("tls-server-name", "a tunnel without TLS", "--insecure-skip-tls-verify", "the pod's service account"),
     *("a copied kubeconfig", "a renamed context", "two files in KUBECONFIG", "the name given to another cluster"),
-    *("FORETOP_READ_ONLY=0", "a dangling link", "a misspelled key", "a protected context without a name"),
+    *("FORETOP_READ_ONLY=0", "a dangling link", "clusterUid without a value", "a misspelled key"),
+    "a protected context without a name",
+        "FORETOP_READ_ONLY=0",
+        "a dangling link",
+        "clusterUid without a value",
+        "a misspelled key",
+        "a protected context without a name",
+    ),
 )
-"""Thirty-one of all sorts; the others run in the sweeps."""
+"""Thirty-two of all sorts; the others run in the sweeps."""
 
 
 @pytest.mark.parametrize("name", sampled(WAYS, *_EACH_TIME))

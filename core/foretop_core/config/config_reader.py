@@ -15,7 +15,15 @@ import msgspec
 import yaml
 
 from foretop_core.config.allowed_names import BUILT_IN_THEMES, PAGE_NAMES
-from foretop_core.config.settings import DEFAULT_SETTINGS, VARIABLES, ConfigSection, PageSettings, Settings, Version
+from foretop_core.config.settings import (
+    DEFAULT_SETTINGS,
+    VARIABLES,
+    ClusterUid,
+    ConfigSection,
+    PageSettings,
+    Settings,
+    Version,
+)
 from foretop_core.errors import nearest
 from foretop_core.pages import MOST_TABS, PAGES
 from foretop_core.yaml_guard import check_yaml, scalar_value
@@ -140,7 +148,7 @@ class _SettingsWalk:
         return self._scalar(node, wanted, path)
 
     def _section(self, node: yaml.Node, wanted: type[ConfigSection], path: SettingPath) -> Any:
-        """A setting without a value is left at its default, unless it is a switch."""
+        """A setting without a value is left at its default, unless it is a switch or a uid: those protect something."""
         types, fields = _settings_of(wanted)
         values: dict[str, Any] = {}
         for name, key, value in self._pairs(node, path):
@@ -149,8 +157,8 @@ class _SettingsWalk:
                 continue
             if _is_null(value):
                 # `prod: {production}` was meant to say something: nobody can tell that it is false.
-                if types[fields[name]] is bool:
-                    self._note(key, (*path, name), "must be true or false, and has no value")
+                if (kind := types[fields[name]]) in (bool, ClusterUid):
+                    self._note(key, (*path, name), f"must be {_described(kind)}, and has no value")
                 continue
             with suppress(_Unusable):
                 values[fields[name]] = self._value(value, types[fields[name]], (*path, name))
