@@ -117,6 +117,25 @@ def test_a_copy_is_looked_into_and_compared_with_another_and_with_what_is_there(
         assert taken("files-daily", "--against", "nowhere")[0] == 2
 
 
+def test_a_copy_tells_the_same_here_and_on_protection_and_backups(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with living(tmp_path) as (_, path):
+
+        def told(*words: str) -> Any:
+            run([*words, "-o", "json", "--kubeconfig", path])
+            return json.loads(capsys.readouterr().out)
+
+        (shown,) = (one for one in told("get", "protection")["items"] if one["name"] == "bank")
+        name = shown["newestCopy"]
+        (space,) = (one for one in told("taken", name)["namespaces"] if one["name"] == "bank")
+        (copy,) = (one for one in told("get", "backups")["items"] if one["name"] == name)
+        assert space["bytes"] == shown["bytes"] == copy["bytes"] == 80_000_000_000
+        claims = {volume["claim"] for volume in space["volumes"] if volume["fate"] == "taken"}
+        assert claims == {volume["name"] for volume in shown["volumesTaken"]}
+        assert copy["volumesTaken"] == len(claims) == 2
+
+
 def _newest(box: SimulatedCluster, schedule: str) -> str:
     backups = box.storage.list(box.storage.kind("Backup"), HOME)
     ended = [one["metadata"]["name"] for one in backups if one.get("status", {}).get("phase") == "Completed"]
