@@ -442,12 +442,6 @@ _EACH_TIME = (
     *("a copied kubeconfig", "a renamed context", "two files in KUBECONFIG", "the name given to another cluster"),
     *("FORETOP_READ_ONLY=0", "a dangling link", "clusterUid without a value", "a misspelled key"),
     "a protected context without a name",
-        "FORETOP_READ_ONLY=0",
-        "a dangling link",
-        "clusterUid without a value",
-        "a misspelled key",
-        "a protected context without a name",
-    ),
 )
 """Thirty-two of all sorts; the others run in the sweeps."""
 
