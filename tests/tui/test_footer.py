@@ -143,6 +143,7 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "run-again",
         "cancel-movements",
         "create-schedule",
+        "cover-namespace",
         "delete-schedule",
         "delete-backup",
         "extend-backup",

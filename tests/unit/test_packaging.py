@@ -68,7 +68,7 @@ def test_the_reading_role_reads_all_that_foretop_watches_and_writes_nothing() ->
 
 
 def test_the_roles_together_allow_every_action_but_those_of_rooms() -> None:
-    granted = [rule for name in ("foretop-read", "foretop-write", "foretop-warm-ups") for rule in rules(name)]
+    granted = [rule for name in ("foretop-read", "foretop-write") for rule in rules(name)]
     for record in (one for one in RECORDS if one.id not in ROOM_ACTIONS):
         for needed in record.rights:
             assert allows(granted, needed.verb, needed.kind.group, needed.kind.plural), (record.id, needed)

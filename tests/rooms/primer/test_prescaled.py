@@ -7,7 +7,8 @@ import json
 import pytest
 
 from foretop.cli import run
-from foretop_core.rooms.primer.planners import CREATE_WARM_UP
+from foretop_core.actions.action_record import ActionRecord
+from foretop_core.rooms.primer.planners import CREATE_WARM_UP, PRIME
 from foretop_demo.local_api_server import LocalApiServer
 from tests.unit.test_packaging import allows, rules
 from tests.wire.action_fixtures import Wire, wire
@@ -71,8 +72,13 @@ def test_a_warm_up_cron_job_needs_the_right_to_create_one(
     assert box.storage.list(box.storage.kind("CronJob")) == []
 
 
+@pytest.mark.parametrize(("record", "role"), [(PRIME, "foretop-prescaled"), (CREATE_WARM_UP, "foretop-warm-ups")])
+def test_each_write_has_a_role_of_its_own(record: ActionRecord, role: str) -> None:
+    (needed,) = record.rights
+    assert allows(rules(role), needed.verb, needed.kind.group, needed.kind.plural)
+    assert not allows(rules("foretop-write"), needed.verb, needed.kind.group, needed.kind.plural)
+
+
 def test_only_administrators_are_granted_what_creates_a_warm_up() -> None:
     assert CREATE_WARM_UP.for_administrators
-    (needed,) = CREATE_WARM_UP.rights
-    assert allows(rules("foretop-warm-ups"), needed.verb, needed.kind.group, needed.kind.plural)
-    assert not allows(rules("foretop-write"), needed.verb, needed.kind.group, needed.kind.plural)
+    assert not PRIME.for_administrators

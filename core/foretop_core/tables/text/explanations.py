@@ -197,7 +197,7 @@ eight years. It also shows what the prescaler operator would make of the same ex
 
 With a time zone, the warm-up is exact except around changes of daylight saving.
 
-See: foretop primer --help, page 6 of the dashboard""",
+See: page 6 of the dashboard""",
         ),
     )
 }
