@@ -198,7 +198,7 @@ async def test_a_watch_that_fell_silent_and_cannot_be_resumed_is_stale_since_it_
     server: RoughServer,
 ) -> None:
     server.scripts.append(Script(stall=True))
-    async with following(server, WatchTimings(idle=1.0)) as sink:
+    async with following(server, WatchTimings(idle=3.0)) as sink:
         await server.until_watched()
         opened = SystemClock().now()
         server.watch_faults.append(answer(503, "ServiceUnavailable"))
