@@ -21,7 +21,7 @@ async def test_the_page_and_both_dialogs_say_the_same_sentence(tmp_path: Path, m
         await at.see("Edit stateful-daily", _SENTENCE, _FIRST)
         await at.shown.press("tab", "tab", "ctrl+u")
         await at.paste("shop")
-        await at.see("the next run takes 0 volumes")
+        await at.see("Volumes its namespaces have none")
         await at.shown.press("escape")
         await at.shown.press("enter")
         await at.see(_SENTENCE, _FIRST)

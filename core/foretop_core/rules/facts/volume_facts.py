@@ -32,6 +32,8 @@ class NextVolumes(msgspec.Struct, frozen=True):
         """`the next run takes 3 volumes, leaves out 1`."""
         if self.refused:
             return self.refused
+        if not (self.taken or self.left_out or self.open):
+            return "its namespaces have none"
         counted = [f"takes {humanize.count(self.taken, 'volume')}"]
         counted += [f"leaves out {len(self.left_out)}"] if self.left_out else []
         counted += [f"{len(self.open)} not known"] if self.open else []
