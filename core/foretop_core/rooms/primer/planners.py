@@ -28,7 +28,8 @@ from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import expression
 from foretop_core.rules.primer import Primed, PrimerError, prime, warmups
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.volumes.quantities import read_quantity
+
+# Deferred imports: quantities are read where somebody has typed one.
 
 WARMS_UP = "foretop.io/warms-up"
 """The annotation of a warm-up CronJob that names what it is for."""
@@ -89,6 +90,8 @@ def read_room(text: str) -> Mapping[str, str]:
     """Reads `cpu=2,memory=4Gi`, which each pod asks for."""
     if not text.strip():
         return _DEFAULT.room
+    from foretop_core.rules.volumes.quantities import read_quantity
+
     room: dict[str, str] = {}
     for part in text.split(","):
         name, _, amount = (word.strip() for word in part.partition("="))
