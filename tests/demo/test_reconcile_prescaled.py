@@ -9,7 +9,7 @@ import pytest
 from foretop_core.models import PreScaledCronJob, from_builtins
 from foretop_core.models.kinds import CRON_JOB
 from foretop_core.models.wire import OwnerReference
-from foretop_core.rules.primer import prescaler
+from foretop_core.rules.prescaler import prescaler
 from foretop_demo.reconcile import Create, Patch, Reconciled, reconcile_prescaled
 from tests.demo.apply import Objects
 from tests.demo.nonadmin_fixture import NOW

@@ -9,7 +9,7 @@ from foretop_core.cron import CronError, Dialect, parse
 from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.models.kinds import CRON_JOB, PRESCALED
 from foretop_core.models.wire import OwnerReference, as_json
-from foretop_core.rules.primer import PrimerError, prescaler
+from foretop_core.rules.prescaler import PrimerError, prescaler
 from foretop_demo.reconcile.writes import Create, Patch, Reconciled, merge_patch
 
 PREFIX = "autogen-"

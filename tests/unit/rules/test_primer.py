@@ -11,7 +11,8 @@ from croniter import croniter
 from hypothesis import strategies as st
 
 from foretop_core.cron import Dialect, parse
-from foretop_core.rules.primer import PrimerError, prime, warmups
+from foretop_core.rules.prescaler import PrimerError
+from foretop_core.rules.primer import prime, warmups
 from tests.examples import few_or_many
 from tests.unit.cron.strategies import expressions
 from tests.unit.rules.primer_oracle import judged

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from foretop_core.cron import Dialect
-from foretop_core.rules.primer import PrimerError, prescaler, prescaler_verdict
+from foretop_core.rules.prescaler import PrimerError, prescaler, prescaler_verdict
 
 _LINES = (Path(__file__).parents[2] / "data/vectors/prescaler.jsonl").read_text(encoding="utf-8").split("\n")
 VECTORS: list[dict[str, Any]] = [json.loads(line) for line in _LINES if line]

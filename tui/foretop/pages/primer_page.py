@@ -30,7 +30,8 @@ from foretop_core.models import Schedule
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
-from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed
+from foretop_core.rules.prescaler import PrescalerVerdict
+from foretop_core.rules.primer import Pair, Primed
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text.terminal_text import cut_end, pad, unsigned, width
 from foretop_core.tables.text.times import short, until

@@ -14,8 +14,8 @@ from foretop_core.models.kinds import PRESCALED
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
 from foretop_core.rules.night.ranges import SURE
-from foretop_core.rules.primer import PrimerError, warmups
-from foretop_core.rules.primer.prescaler_emulation import is_always_warm
+from foretop_core.rules.prescaler import PrimerError, is_always_warm
+from foretop_core.rules.primer import warmups
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import cut_end, unsigned, width

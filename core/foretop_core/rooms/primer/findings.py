@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import islice
+
+import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, quoted
 from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import expression
-from foretop_core.rules.primer import prescaler_verdict, primer_advice
+from foretop_core.rules.prescaler import PrimerError, is_always_warm, prescaler_verdict
+from foretop_core.rules.primer import prime
 from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
@@ -18,6 +22,7 @@ from foretop_core.rules.triage.finding import Finding, Severity, Thresholds
 _AHEAD = timedelta(days=62)
 """Long enough to cross the ends of two months, where priming goes wrong."""
 _MOST = 2_000
+_MOST_KEPT = 256
 
 
 def wrong_warmups(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
@@ -112,7 +117,7 @@ def _remedy(prescaled: PreScaledCronJob) -> Text:
         prescaled.spec.warm_up_time_mins,
         prescaled.spec.primer_schedule,
     )
-    advice = primer_advice(text, minutes)
+    advice = _advice(text, minutes)
     if not advice.expression:
         return advice.words
     verdict = prescaler_verdict(text, minutes, Dialect.ROBFIG)
@@ -122,6 +127,31 @@ def _remedy(prescaled: PreScaledCronJob) -> Text:
         return "Look whether the prescaler is running: it has the right expression."
     command = f"foretop prescaled prime {prescaled.namespace}/{prescaled.name}"
     return sentence(f"Set spec.primerSchedule to {advice.expression!r}", Key("set-warm-up", command), ".")
+
+
+class _Advice(msgspec.Struct, frozen=True):
+    """A sentence or two, or else the expression that spec.primerSchedule is to have."""
+
+    words: str = ""
+    expression: str = ""
+
+
+@lru_cache(_MOST_KEPT)
+def _advice(text: str, minutes: int) -> _Advice:
+    """Kept, because working it out looks eight years ahead."""
+    if is_always_warm(text):
+        return _Advice("It runs every minute and needs no warm-up: use a plain CronJob instead.")
+    try:
+        primed = prime(text, minutes, Dialect.ROBFIG).expressions
+    except PrimerError as error:
+        return _Advice(f"It cannot be primed: {error}. Change spec.cronJob.spec.schedule.")
+    if len(primed) == 1:
+        return _Advice(expression=primed[0])
+    written = humanize.join([repr(cron) for cron in primed], len(primed))
+    return _Advice(
+        f"Its warm-ups need {len(primed)} expressions: {written}. spec.primerSchedule takes one: split it into "
+        f"{len(primed)} PreScaledCronJobs."
+    )
 
 
 RULES = (wrong_warmups,)

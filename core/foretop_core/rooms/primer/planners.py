@@ -26,7 +26,8 @@ from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE, RequiredPer
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import expression
-from foretop_core.rules.primer import Primed, PrimerError, prime, warmups
+from foretop_core.rules.prescaler import PrimerError
+from foretop_core.rules.primer import Primed, prime, warmups
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 # Deferred imports: quantities are read where somebody has typed one.

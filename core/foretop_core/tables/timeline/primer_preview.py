@@ -10,9 +10,10 @@ import msgspec
 
 from foretop_core.cron import CronError, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
+from foretop_core.models.builtin_kinds import MOST_WARM_UP_MINUTES
 from foretop_core.rules.cron_dialects import expression
-from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed, PrimerError, prescaler_verdict, prime, warmups
-from foretop_core.rules.primer.priming import MOST_MINUTES
+from foretop_core.rules.prescaler import PrescalerVerdict, PrimerError, prescaler_verdict
+from foretop_core.rules.primer import Pair, Primed, prime, warmups
 from foretop_core.tables.timeline.time_axis import MINUTE, RUN, WARM_UP, TimeAxis, time_axis
 
 MOST_PAIRS = 240
@@ -45,8 +46,8 @@ def preview(text: str, minutes: str, dialect: Dialect) -> Preview:
     if isinstance(parsed, CronError):
         return Preview(text, max(0, number), dialect, problem=str(parsed), problem_at=_place(text, parsed))
     meaning, zone = parsed.describe(), parsed.zone
-    if not 0 <= number <= MOST_MINUTES:
-        limits = f"minutes must be a whole number from 0 to {MOST_MINUTES:,}"
+    if not 0 <= number <= MOST_WARM_UP_MINUTES:
+        limits = f"minutes must be a whole number from 0 to {MOST_WARM_UP_MINUTES:,}"
         return Preview(text, 0, dialect, meaning, zone, problem=limits, problem_in_minutes=True)
     try:
         primed = prime(text, number, dialect)

@@ -16,7 +16,8 @@ from foretop_core.errors import BadInput
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import read_release, readings
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.primer import Pair, PrescalerVerdict, Primed, prescaler_verdict, prime, warmups
+from foretop_core.rules.prescaler import PrescalerVerdict, prescaler_verdict
+from foretop_core.rules.primer import Pair, Primed, prime, warmups
 
 
 @click.command("primer", cls=OwnOptionsFirst, epilog=example("foretop primer '0 0 1 * *' --warmup 10"))

@@ -164,7 +164,7 @@ class WhatIfScreen(DialogFrame):
         self.draw()
 
     async def _changed_backs(self, snapshot: ClusterSnapshot, now: datetime, zone: tzinfo) -> tuple[Text, ...]:
-        """What becomes of the backlog with the changes; a change that cannot be is told instead."""
+        """The backlog with the changes, in words; a change that cannot be is told instead."""
         try:
             if not (changes := self.changes()):
                 return ()

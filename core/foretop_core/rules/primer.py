@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from functools import lru_cache
 from itertools import islice
 
 import msgspec
@@ -12,48 +11,17 @@ from foretop_core.cron import CronError, CronSchedule, Dialect, Fields, parse
 from foretop_core.cron.fields import DOM, DOW, HOUR, MONTH, listed, time_fields
 from foretop_core.cron.zones import has_daylight_saving
 from foretop_core.models.builtin_kinds import MOST_WARM_UP_MINUTES
-from foretop_core.rules import humanize
-from foretop_core.rules.primer.prescaler_emulation import (
+from foretop_core.rules.prescaler import (
     FIRST_DAY,
     LAST_DAY,
     MINUTES_A_DAY,
     PrimerError,
-    is_always_warm,
     minutes_of_day,
     missed_and_extra,
 )
 
-_MOST_KEPT = 256
-
-
-class PrimerAdvice(msgspec.Struct, frozen=True):
-    """A sentence or two, or else the expression that spec.primerSchedule is to have."""
-
-    words: str = ""
-    expression: str = ""
-
-
-@lru_cache(_MOST_KEPT)
-def primer_advice(text: str, minutes: int) -> PrimerAdvice:
-    """Kept, because working it out looks eight years ahead."""
-    if is_always_warm(text):
-        return PrimerAdvice("It runs every minute and needs no warm-up: use a plain CronJob instead.")
-    try:
-        primed = prime(text, minutes, Dialect.ROBFIG).expressions
-    except PrimerError as error:
-        return PrimerAdvice(f"It cannot be primed: {error}. Change spec.cronJob.spec.schedule.")
-    if len(primed) == 1:
-        return PrimerAdvice(expression=primed[0])
-    written = humanize.join([repr(cron) for cron in primed], len(primed))
-    return PrimerAdvice(
-        f"Its warm-ups need {len(primed)} expressions: {written}. spec.primerSchedule takes one: split it into "
-        f"{len(primed)} PreScaledCronJobs."
-    )
-
-
 # Deferred imports: croniter is needed only where an expression is primed.
 
-MOST_MINUTES = MOST_WARM_UP_MINUTES
 _CHECK_FROM = datetime(2024, 1, 1, tzinfo=UTC)
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
 
@@ -126,8 +94,8 @@ def _for_cron_job(text: str) -> CronSchedule:
 
 def _primable(text: str, minutes: int, dialect: Dialect) -> CronSchedule:
     schedule = _parsed(text, dialect)
-    if not 0 <= minutes <= MOST_MINUTES:
-        raise PrimerError(f"cannot warm up {minutes} minutes ahead", f"use 0 to {MOST_MINUTES}")
+    if not 0 <= minutes <= MOST_WARM_UP_MINUTES:
+        raise PrimerError(f"cannot warm up {minutes} minutes ahead", f"use 0 to {MOST_WARM_UP_MINUTES}")
     if schedule.every is not None:
         raise PrimerError(f"cannot prime {text}", "it counts from its last run, which a cron expression cannot express")
     if schedule.never_fires:
