@@ -1,4 +1,4 @@
-"""What if: the coming night with a change that nobody has made."""
+"""The coming night with a change that nobody has made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What if, on the command line and on the screen."""
+"""The trial of a change, on the command line and on the screen."""
 
 from __future__ import annotations
 
