@@ -155,6 +155,9 @@ def test_the_item_of_a_storage_location_says_who_uses_it() -> None:
         "schedules": ["daily"],
         "backups": 2,
         "runningBackups": 0,
+        "bytes": None,
+        "bytesUnknown": "PodVolumeBackups and DataUploads were not read",
+        "volumes": None,
     }
     assert "backups" not in found["theirs"]
     assert (found["asked"]["accessMode"], found["asked"]["provider"]) == (None, "aws")

@@ -81,11 +81,11 @@ def command(
     wanted = session_options.namespaces
     if against == _NOW and not wanted:
         raise click.UsageError("--against now needs -n: the namespaces to look into")
-    asked = Asked(tuple(wanted), lists or bool(text), text, against or "")
+    asked = Wanted(tuple(wanted), lists or bool(text), text, against or "")
     return run_async(_taken(options, name, asked, trust, confirmed, form))
 
 
-class Asked(msgspec.Struct, frozen=True):
+class Wanted(msgspec.Struct, frozen=True):
     """Which of it is asked for, beside its volumes."""
 
     namespaces: tuple[str, ...]
@@ -101,11 +101,11 @@ class Inside(msgspec.Struct, frozen=True):
     differing: tuple[Difference, ...] | None = None
 
 
-async def _taken(options: SessionOptions, name: str, asked: Asked, trust: TlsTrust, confirmed: str, form: str) -> int:
-    wanted = asked.namespaces
+async def _taken(options: SessionOptions, name: str, wanted: Wanted, trust: TlsTrust, confirmed: str, form: str) -> int:
+    namespaces = wanted.namespaces
     async with open_session(options, KINDS) as at:
         schedule, backup = find_run(at.snapshot, name)
-        coming = next_run(at.snapshot, schedule, wanted) if schedule is not None else ()
+        coming = next_run(at.snapshot, schedule, namespaces) if schedule is not None else ()
         problems: list[ForetopError] = []
         contents: tuple[NamespaceContents, ...] = ()
         inside = Inside()
@@ -114,9 +114,9 @@ async def _taken(options: SessionOptions, name: str, asked: Asked, trust: TlsTru
                 raise BadInput(f"{backup.name} holds nothing that can be told", why)
             await confirm_download(at, confirmed)
             resources = await _fetch(at, backup, trust, problems)
-            contents = holdings(at.snapshot, backup, resources, wanted)
-            inside = await _inside(at, resources, asked, trust, problems)
-            _check_names(backup, contents, coming, wanted, problems)
+            contents = holdings(at.snapshot, backup, resources, namespaces)
+            inside = await _inside(at, resources, wanted, trust, problems)
+            _check_names(backup, contents, coming, namespaces, problems)
         warn(problems)
         _print(at, schedule, backup, contents, coming, inside, form)
         return _PART if problems else DONE
@@ -166,32 +166,36 @@ async def _fetch(
 
 
 async def _inside(
-    at: CommandSession, resources: ResourceList | None, asked: Asked, trust: TlsTrust, problems: list[ForetopError]
+    at: CommandSession,
+    resources: ResourceList | None,
+    wanted: Wanted,
+    trust: TlsTrust,
+    problems: list[ForetopError],
 ) -> Inside:
     """Its objects as far as they are asked for; what they are compared with is fetched, or listed, first."""
     if resources is None:
         return Inside()
-    mine = listed(resources, asked.namespaces, asked.text)
-    objects = mine if asked.lists else None
-    if not asked.against:
+    mine = listed(resources, wanted.namespaces, wanted.text)
+    objects = mine if wanted.lists else None
+    if not wanted.against:
         return Inside(objects)
-    if asked.against == _NOW:
+    if wanted.against == _NOW:
         kinds = [kind.kind for kind in resources.kinds]
         client = at.session.clusters[at.context].client
-        live = await live_objects(client, asked.namespaces, kinds, _tell)
+        live = await live_objects(client, wanted.namespaces, kinds, _tell)
         problems += [ForetopError(f"Not compared: {one}") for one in live.unread]
         seen = {key: names for key, names in mine.items() if key in live.kinds}
-        now = {key: _with(asked.text, key[1], names) for key, names in live.found.items()}
+        now = {key: _with(wanted.text, key[1], names) for key, names in live.found.items()}
         return Inside(objects, differences(seen, {key: names for key, names in now.items() if names}))
-    _, other = find_run(at.snapshot, asked.against)
+    _, other = find_run(at.snapshot, wanted.against)
     if other is None:
-        raise BadInput(f"{asked.against} has no copy yet")
+        raise BadInput(f"{wanted.against} has no copy yet")
     try:
         theirs = await resources_of(at.executor, other, trust, print_progress)
     except ForetopError as problem:
         problems.append(problem)
         return Inside(objects)
-    return Inside(objects, differences(mine, listed(theirs, asked.namespaces, asked.text)))
+    return Inside(objects, differences(mine, listed(theirs, wanted.namespaces, wanted.text)))
 
 
 def _with(text: str, kind: str, names: frozenset[str]) -> frozenset[str]:
