@@ -14,7 +14,6 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, let_through
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.own_failures import problem_text
-from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.filter import FilterableRow, parse_filter
 from foretop_core.tables.engine.groups import (
     HEAD,
@@ -30,6 +29,7 @@ from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.rows import Judged, ObjectRows, SortedRows, everything
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
 from foretop_core.tables.engine.view import LONGEST_CELL, Cell, Column, Row, TableView, UnreadableRow, View
+from foretop_core.tables.engine.view_scope import short_names
 from foretop_core.tables.text.terminal_text import clean, unsigned
 
 FAULTS = frozenset({StatusGlyph.BROKEN, StatusGlyph.LOOK})

@@ -7,8 +7,8 @@ from datetime import timedelta
 from foretop_core.models import Backup, Resource
 from foretop_core.models.kinds import BACKUP
 from foretop_core.rules.phases import WAITING
-from foretop_core.rules.queue.blockers import find_blockers
 from foretop_core.rules.queue.positions import order
+from foretop_core.rules.queue.queue_items import find_blockers
 from foretop_demo.change_log import Key
 from foretop_demo.controllers.controller_client import ControllerClient
 from foretop_demo.controllers.engine import ProcessGroup

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foretop_core.tables.engine.context_names import brief_name, short_names
+from foretop_core.tables.engine.view_scope import brief_name, short_names
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerFacts, Se
 from foretop_core.rules.triage import Severity
 from foretop_core.store import ContextHealth
 from foretop_core.store.health import LOST
-from foretop_core.tables.engine.context_names import brief_name, short_names
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
+from foretop_core.tables.engine.view_scope import brief_name, short_names
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import cut, cut_end
 from foretop_core.tables.text.times import TimeZoneMode

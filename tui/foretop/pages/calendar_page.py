@@ -33,8 +33,8 @@ from foretop_core.rules.facts.run_facts import run_length, usual_length, usual_s
 from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET
 from foretop_core.rules.humanize import count, join
 from foretop_core.rules.night.ranges import SURE
-from foretop_core.tables.engine.context_names import short_names
 from foretop_core.tables.engine.status_glyphs import Tone
+from foretop_core.tables.engine.view_scope import short_names
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import unsigned, width
 from foretop_core.tables.timeline.lanes import (

@@ -24,10 +24,9 @@ from foretop_core.rules.night.open_queue import QueueForecasts
 from foretop_core.rules.night.ranges import SURE
 from foretop_core.rules.night.server_model import history_of, server_has_queue
 from foretop_core.rules.pauses import ANNOTATIONS
-from foretop_core.rules.queue.blockers import Blocker, BlockerKind
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run, has_ended, order
-from foretop_core.rules.queue.queue_items import Queue, QueueItem, RunForecast, queue
+from foretop_core.rules.queue.queue_items import Blocker, BlockerKind, Queue, QueueItem, RunForecast, queue
 from foretop_core.rules.queue.volumes import VolumesEnd, rate, stands_still, time_left, volumes_end
 from foretop_core.rules.schedule_history import run_length
 from foretop_core.rules.sentences import Text, about, estimate, sentence

@@ -1,6 +1,5 @@
 """Velero's queue: the order of backups, what blocks each, and when it should start and end."""
 
-from foretop_core.rules.queue.blockers import Blocker, BlockerKind
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import (
     Run,
@@ -10,6 +9,8 @@ from foretop_core.rules.queue.positions import (
     live_positions,
 )
 from foretop_core.rules.queue.queue_items import (
+    Blocker,
+    BlockerKind,
     Disagreement,
     Positions,
     Queue,
