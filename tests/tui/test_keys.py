@@ -650,6 +650,7 @@ async def test_the_table_is_saved_as_it_is_on_the_screen(tmp_path: Path, monkeyp
     async with screen() as shown:
         await shown.press("2", "slash", *"hourly", "enter", "ctrl+s", "enter")
         await shown.press("ctrl+s", "down", "enter")
+        await shown.until(lambda: len(list(tmp_path.iterdir())) == 2)
     assert _saved(tmp_path) == (["etcd-hourly", "sales-hourly"], ["etcd-hourly", "sales-hourly"])
 
 

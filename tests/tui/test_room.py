@@ -94,7 +94,7 @@ async def test_a_name_takes_the_room_that_a_shorter_wording_beside_it_leaves() -
     ]
     async with screen(FilledSource([*calm(), *owned]), LARGE) as shown:
         await shown.press("7")
-        assert any(line.endswith("nab team-a") for line in shown.table_lines), shown.text
+        assert any(line.endswith("  nab") for line in shown.table_lines), shown.text
         assert all(any(name in line for line in shown.lines) for name in names), shown.text
 
 

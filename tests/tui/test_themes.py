@@ -168,7 +168,7 @@ async def test_a_key_shows_the_next_theme_and_remembers_it(tmp_path: Path, monke
         assert grounds(shown) == {THEMES["dark"]["background"], THEMES["dark"]["raised"]}
         await shown.press("question_mark")
         assert grounds(shown) == {THEMES["dark"]["background"]}, "the page behind is faint, its cursor too"
-    assert remembered_theme({"XDG_STATE_HOME": str(tmp_path)}) == "dark"
+        await shown.until(lambda: remembered_theme({"XDG_STATE_HOME": str(tmp_path)}) == "dark")
 
 
 @pytest.mark.sweep
