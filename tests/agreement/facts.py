@@ -1386,7 +1386,8 @@ def _(seen: Surfaces) -> Stated:
 @states("protection of a namespace", "page of protection, STATE")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("protection").items():
-        yield _subject(key), word({"no copy": "late", "copy due": "protected"}.get(row["state"], row["state"]))
+        state = row["state"].partition(",")[0]
+        yield _subject(key), word({"no copy": "late", "copy due": "protected"}.get(state, state))
 
 
 @states("protection of a namespace", "get protection -o json")
@@ -1488,6 +1489,27 @@ def _(seen: Surfaces) -> Stated:
         told = re.match(r"Volumes +(\d+) of (\d+) in the newest copy", _line(text, "Volumes "))
         if told is not None and key not in unknown:
             yield _subject(key), word(f"{told[1]}/{told[2]}")
+
+
+@states("volumes of a namespace that somebody chose to leave out", "page of protection, STATE")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("protection").items():
+        if row["state"].startswith("protected"):
+            yield _subject(key), number(int(find(r"(\d+) left out by policy", row["state"]) or 0))
+
+
+@states("volumes of a namespace that somebody chose to leave out", "get protection -o json")
+def _(seen: Surfaces) -> Stated:
+    for key, item in seen.items("protection").items():
+        if not item["volumesNotKnown"]:
+            yield _subject(key), number(sum(one["chosen"] for one in item["volumesLeftOut"]))
+
+
+@states("volumes of a namespace that somebody chose to leave out", "pane of protection")
+def _(seen: Surfaces) -> Stated:
+    for key, text in seen.panes("protection").items():
+        if text.startswith("Protected"):
+            yield _subject(key), number(int(find(r"^Protected, (\d+) left out by policy\.", text) or 0))
 
 
 @states("bytes of a namespace", "page of protection, SIZE")

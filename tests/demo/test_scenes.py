@@ -274,8 +274,9 @@ def test_the_protection_scene_has_a_namespace_in_every_state() -> None:
 def test_the_contents_scene_has_copies_with_all_volumes_some_and_none() -> None:
     box = opened("contents")
     states = protection_states(box)
-    assert {name: states[name] for name in ("team-pay", "shop", "metrics", "blog", "archive", "scratch")} == {
+    assert {name: states[name] for name in ("team-pay", "wiki", "shop", "metrics", "blog", "archive", "scratch")} == {
         "team-pay": "protected",
+        "wiki": "protected",
         "shop": "volumes missing",
         "metrics": "volumes missing",
         "blog": "manifests only",

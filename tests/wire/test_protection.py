@@ -139,7 +139,8 @@ def test_volumes_are_proven_by_what_velero_made_of_them(tmp_path: Path, capsys: 
         assert shop["volumesTaken"] == [
             {"name": "cart", "method": "file system", "byCount": False, "byVolumeInfo": False, "bytes": 5_000}
         ]
-        assert shop["volumesLeftOut"] == [{"name": "orders", "why": "no snapshot and no file copy of it was made"}]
+        why = "no snapshot and no file copy of it was made"
+        assert shop["volumesLeftOut"] == [{"name": "orders", "why": why, "chosen": False}]
         shop = rows(kubeconfig(box, tmp_path, "no-claims"), capsys)["shop"]
         assert (shop["state"], shop["volumesTaken"]) == ("not known", [])
         why = "its PersistentVolumeClaims were not read: you may not list persistentvolumeclaims"

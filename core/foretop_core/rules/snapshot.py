@@ -412,7 +412,23 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             has_movements=has_movements,
             because=self.volumes_seen.because(POD_VOLUME_BACKUP.name, DATA_UPLOAD.name),
             known=self.volume_info(backup),
+            chosen=lambda: self._chosen_volumes(backup, namespace),
         )
+
+    def _chosen_volumes(self, backup: Backup, namespace: str) -> Mapping[str, str]:
+        """The volumes of a namespace that somebody chose to leave out of a backup, and by what."""
+        from foretop_core.rules.volumes.choices import chosen_volumes
+
+        key = backup.namespace, backup.name, namespace
+        if key not in self._chosen_by_backup:
+            deciders = self.deciders(backup.namespace)
+            objects = self._namespace_volumes(namespace, deciders)
+            self._chosen_by_backup[key] = chosen_volumes(backup, deciders, objects)
+        return self._chosen_by_backup[key]
+
+    @cached_property
+    def _chosen_by_backup(self) -> dict[tuple[str, str, str], Mapping[str, str]]:
+        return {}
 
     def next_run(self, schedule: Schedule) -> RunPlan:
         """The plan of a schedule's next run, by what was read of what decides."""

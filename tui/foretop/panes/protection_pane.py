@@ -153,8 +153,10 @@ def _volume_lines(facts: NamespaceFacts) -> list[Paragraph]:
     newer = f", {len(volumes.newer)} newer than it" if volumes.newer else ""
     names = f": {_named(volumes.taken)}" if volumes.taken else ""
     text = f"{len(volumes.taken)} of {volumes.expected} in the newest copy{by_count}{size}{newer}{names}"
-    lines = [paragraph(text, Tone.WARN if volumes.left_out else Tone.PLAIN, label="Volumes")]
-    lacking = [f"{volume.name}: {volume.why}" for volume in volumes.left_out[:_MOST_VOLUMES]]
+    lines = [paragraph(text, Tone.WARN if volumes.missing else Tone.PLAIN, label="Volumes")]
+    lacked = [f"{volume.name}: {volume.why}" for volume in volumes.missing]
+    lacked += [f"{volume.name} left out by policy: {volume.why}" for volume in volumes.chosen]
+    lacking = lacked[:_MOST_VOLUMES]
     if len(volumes.left_out) > _MOST_VOLUMES:
         lacking.append(f"and {len(volumes.left_out) - _MOST_VOLUMES} more volumes")
     if volumes.open:
@@ -176,7 +178,10 @@ def volume_list(facts: NamespaceFacts) -> list[Paragraph]:
         paragraph(f"{one.name}  {one.method.value}{f', {humanize.size(one.size)}' if one.size is not None else ''}")
         for one in volumes.taken[:_MOST_LISTED]
     ]
-    lines += [paragraph(f"{one.name}  left out: {one.why}", Tone.WARN) for one in volumes.left_out[:_MOST_LISTED]]
+    lines += [
+        paragraph(f"{one.name}  left out: {one.why}", Tone.PLAIN if one.is_chosen else Tone.WARN)
+        for one in (*volumes.missing, *volumes.chosen)[:_MOST_LISTED]
+    ]
     more = len(volumes.taken[_MOST_LISTED:]) + len(volumes.left_out[_MOST_LISTED:])
     if more:
         lines.append(paragraph(f"and {humanize.count(more, 'more volume')}", Tone.DIM))

@@ -41,7 +41,7 @@ from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_names
-from foretop_core.rules.volumes.evidence import GrownVolume, TakenVolume, VolumeEvidence, grown_volumes
+from foretop_core.rules.volumes.evidence import GrownVolume, LeftOutVolume, TakenVolume, VolumeEvidence, grown_volumes
 
 if TYPE_CHECKING:
     from foretop_core.rules.volumes.foretold import ForetoldVolumes
@@ -54,6 +54,7 @@ __all__ = [
     "ForetoldVolumes",
     "GrownVolume",
     "LastingNamespaceFacts",
+    "LeftOutVolume",
     "NamespaceCover",
     "NamespaceFacts",
     "NamespaceProtection",
@@ -66,6 +67,7 @@ __all__ = [
     "VolumeEvidence",
     "copied_volumes",
     "hangs_on_deciders",
+    "is_counted",
     "namespaces_of_volume",
     "protection_index",
 ]
@@ -204,7 +206,7 @@ class ProtectionJudge:
             return _unproven(row.coverage)
         volumes = copied_volumes(self.snapshot, row)
         some = volumes.taken or volumes.open
-        if volumes.left_out or (volumes.newer and not some):
+        if volumes.missing or (volumes.newer and not some):
             return ProtectionState.VOLUMES_MISSING if some else ProtectionState.MANIFESTS_ONLY
         if row.is_covered and row.is_paused:
             return ProtectionState.PAUSED
@@ -346,10 +348,15 @@ def copied_volumes(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Volum
     return snapshot.volumes_in(newest, row.namespace)
 
 
+def is_counted(volumes: VolumeEvidence) -> bool:
+    """True if the snapshots of its newest copy were counted, or could have been, with those of other namespaces."""
+    is_proven = any(one.is_by_count for one in volumes.taken) or any(one.is_by_count for one in volumes.left_out)
+    return is_proven or bool(volumes.open)
+
+
 def hangs_on_deciders(volumes: VolumeEvidence) -> bool:
-    """True if snapshots of its newest copy were counted, or could have been, beside what decides about volumes."""
-    is_counted = any(one.is_by_count for one in volumes.taken) or any(one.is_by_count for one in volumes.left_out)
-    return is_counted or bool(volumes.open)
+    """True if what decides about volumes tells whose snapshots were made, or whether what was left out was chosen."""
+    return bool(volumes.left_out) or is_counted(volumes)
 
 
 def namespaces_of_volume(*states: Resource | None) -> set[str]:
@@ -501,7 +508,9 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
         """Its state in a word or two; a copy that never came is not late, it is missing."""
         if self.state is ProtectionState.LATE and self.newest_copy is None:
             return "no copy"
-        return "copy due" if self.is_copy_due else self.state.value
+        if self.is_copy_due:
+            return "copy due"
+        return self.why if self.state is ProtectionState.PROTECTED else self.state.value
 
     @property
     def is_beyond(self) -> bool:
@@ -540,7 +549,10 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 return "no copy in reach has all of it"
             case ProtectionState.VOLUMES_MISSING:
                 volumes = self.volumes
-                return f"its newest copy lacks {len(volumes.left_out)} of {humanize.count(volumes.expected, 'volume')}"
+                lacks = f"its newest copy lacks {len(volumes.missing)} of {humanize.count(volumes.expected, 'volume')}"
+                return f"{lacks}{f'; {self._choices}' if self._choices else ''}"
+            case ProtectionState.PROTECTED if self._choices:
+                return f"{_WORDS[self.state]}, {self._choices}"
             case ProtectionState.NOT_KNOWN:
                 return f"it is not known whether its newest copy has all of it: {self.unknown}"
             case ProtectionState.REPOSITORY_NOT_READY:
@@ -584,6 +596,12 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
         copies, coverage = self.protection.copies, self.protection.coverage
         decides = coverage if copies.good else copies.coverage
         return decides.limits if decides.extent is Extent.UNKNOWN else self.volumes.unknown
+
+    @property
+    def _choices(self) -> str:
+        """`1 left out by policy`; "" where nobody chose to leave out one of its volumes."""
+        chosen = self.volumes.chosen
+        return f"{len(chosen)} left out by policy" if chosen else ""
 
     @property
     def _nabs_note(self) -> str:

@@ -22,7 +22,8 @@ from foretop_core.rules.volumes.foretold import (
 
 MOST_COUNTED = 2000
 """Claims of all namespaces of a backup; to foretell each of more at every change takes too long."""
-_GLOBAL_POLICIES = "velero.io/global-backup-volume-policy-configmap"
+GLOBAL_POLICIES = "velero.io/global-backup-volume-policy-configmap"
+"""The annotation of a backup that was made with volume policies of its server: their ConfigMap."""
 
 
 def expected_snapshots(
@@ -69,34 +70,40 @@ def _has_pod_of_then(claim: str, pods: Iterable[Pod], started: datetime | None) 
     return any(
         volume.persistent_volume_claim is not None and volume.persistent_volume_claim.claim_name == claim
         for pod in pods
-        if pod.created is not None and not _is_later(pod.created, started)
+        if pod.created is not None and not is_later(pod.created, started)
         for volume in pod.spec.volumes
     )
 
 
 def _changed_since(backup: Backup, deciders: Deciders) -> str:
     """The decider that was another then, or may have been, as far as that is seen; "" where none was."""
-    ended = backup.status.completion_timestamp
-    if backup.created is not None and ended is not None and backup.created > ended:
+    if is_of_storage(backup):
         return "it was read from storage, and may be of another cluster"
     flags = deciders.flags
     of_server = flags.volume_policies if flags is not None else ""
-    if backup.annotation(_GLOBAL_POLICIES) not in ("", of_server):
+    if backup.annotation(GLOBAL_POLICIES) not in ("", of_server):
         return "the volume policies of its server are others now"
     for name in (resource_policy(backup.spec), of_server):
         held = deciders.config_maps.get(name)
-        if held is not None and _is_later(held.changed, backup.started):
+        if held is not None and is_later(held.changed, backup.started):
             return f"the policies in {name} were changed later"
     others: Iterable[Resource] = (
         *(deciders.locations or ()),
         *(deciders.storage_classes or {}).values(),
         *(deciders.snapshot_classes or ()),
     )
-    later = next((one for one in others if _is_later(one.created, backup.started)), None)
+    later = next((one for one in others if is_later(one.created, backup.started)), None)
     return f"the {type(later).__name__} {later.name} was made later" if later is not None else ""
 
 
-def _is_later(at: datetime | None, started: datetime | None) -> bool:
+def is_of_storage(backup: Backup) -> bool:
+    """True if it was there before its object was: it may be a backup of another cluster."""
+    ended = backup.status.completion_timestamp
+    return backup.created is not None and ended is not None and backup.created > ended
+
+
+def is_later(at: datetime | None, started: datetime | None) -> bool:
+    """True if something is of a time after the start of a backup, or may be."""
     return at is not None and (started is None or at > started)
 
 

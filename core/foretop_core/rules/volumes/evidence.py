@@ -21,6 +21,7 @@ from foretop_core.models import (
     DataUpload,
     PersistentVolume,
     PersistentVolumeClaim,
+    Resource,
 )
 from foretop_core.models.velero import EXCLUDE_LABEL
 from foretop_core.rules import humanize
@@ -38,6 +39,7 @@ _ENDED = frozenset({"Completed", "Failed", "Canceled"})
 PERSISTENT_VOLUMES, RELEASE, SERVER_FLAGS = "PersistentVolumes", "the release of Velero", "the flags of the server"
 """Some of what decides about volumes, as it is named where it was not read."""
 NO_DATA_OF_IT = "no snapshot and no file copy of it was made"
+CLAIM_EXCLUDED = f"its claim has the label {EXCLUDE_LABEL}"
 
 
 class VolumesSeen(msgspec.Struct, frozen=True):
@@ -93,7 +95,7 @@ class LeftOutVolume(msgspec.Struct, frozen=True):
     name: str
     why: str
     is_chosen: bool = False
-    """Somebody wanted it so: by a policy, or a label."""
+    """Somebody wanted it so: by a policy, a label or an annotation."""
     is_by_count: bool = False
     """All snapshots that were made are those of others."""
 
@@ -108,6 +110,15 @@ class VolumeEvidence(msgspec.Struct, frozen=True):
     """Made, or made again, after the backup was started."""
     unknown: str = ""
     """What keeps the open ones open, or hides which volumes there are."""
+
+    @property
+    def missing(self) -> tuple[LeftOutVolume, ...]:
+        """The volumes that are left out, and nobody chose that."""
+        return tuple(one for one in self.left_out if not one.is_chosen)
+
+    @property
+    def chosen(self) -> tuple[LeftOutVolume, ...]:
+        return tuple(one for one in self.left_out if one.is_chosen)
 
     @property
     def expected(self) -> int:
@@ -249,8 +260,8 @@ def open_volumes(
 
 def no_snapshot(spec: BackupSpec, claimed: ClaimedVolume) -> str:
     """Why Velero makes no snapshot of a volume, whatever its plugins are; "" where it may make one."""
-    if claimed.claim.label(EXCLUDE_LABEL) == "true":
-        return f"its claim has the label {EXCLUDE_LABEL}"
+    if is_excluded(claimed.claim):
+        return CLAIM_EXCLUDED
     if spec.snapshot_volumes is False and not resource_policy(spec):
         return "its backup takes no snapshots, and no file copy of it was made"
     source = claimed.volume.spec if claimed.volume is not None else None
@@ -261,6 +272,11 @@ def no_snapshot(spec: BackupSpec, claimed: ClaimedVolume) -> str:
     kinds = (("hostPath", source.host_path), ("NFS", source.nfs), ("local", source.local))
     kind = next((name for name, value in kinds if value is not None), "")
     return f"no snapshot location knows {kind} volumes, and no file copy of it was made" if kind else ""
+
+
+def is_excluded(item: Resource) -> bool:
+    """True if a label has every backup leave it out."""
+    return item.label(EXCLUDE_LABEL) == "true"
 
 
 def moved_volumes(backup: Backup, movements: Iterable[DataMovement]) -> dict[tuple[str, str], DataMovement]:
@@ -292,10 +308,12 @@ def volume_evidence(
     has_movements: bool,
     because: str = "",
     known: KnownVolumes | None = None,
+    chosen: Callable[[], Mapping[str, str]] = dict,
 ) -> VolumeEvidence:
     """The evidence for the volumes of one namespace; `known` is the volume info of the backup, where it was fetched.
 
-    `because` says which right is missing where movements were not read.
+    `because` says which right is missing where movements were not read. `chosen` works out which claims somebody
+    chose to leave out of it, and by what; it is asked for where one was left out without a failure.
     """
     taken: list[TakenVolume] = []
     left_out: list[LeftOutVolume] = []
@@ -303,11 +321,16 @@ def volume_evidence(
     """Those that a snapshot may have, if anything."""
     moving: list[str] = []
     newer: list[str] = []
+    failed: set[str] = set()
+    """Those whose data was to be taken: nobody chose that."""
+    excluded: set[str] = set()
     untold: dict[str, None] = {}
     """Why its volume info proves nothing of one that stays open."""
     for one in sorted(claimed, key=lambda one: one.claim.name):
         claim = one.claim
         movement = moved.get((claim.namespace, claim.name))
+        if is_excluded(claim):
+            excluded.add(claim.name)
         if is_newer(claim, backup.started) or (movement is not None and _is_of_another(movement, claim)):
             newer.append(claim.name)
         elif movement is None and known is not None and (told := _told(one, backup, count, known)) is not None:
@@ -316,6 +339,8 @@ def volume_evidence(
                     taken.append(TakenVolume(claim.name, told.method, told.size, is_by_info=True))
                 case VolumeFate.LEFT_OUT:
                     left_out.append(LeftOutVolume(claim.name, told.why))
+                    if told.method is not VolumeMethod.NONE:
+                        failed.add(claim.name)
                 case VolumeFate.NOT_KNOWN:
                     rest.append(claim.name)
                     untold[told.why] = None
@@ -332,6 +357,7 @@ def volume_evidence(
                     taken.append(TakenVolume(claim.name, told.method, told.size))
                 case VolumeFate.LEFT_OUT:
                     left_out.append(LeftOutVolume(claim.name, told.why))
+                    failed.add(claim.name)
                 case VolumeFate.NOT_KNOWN:
                     moving.append(claim.name)
     unknown = _MOVING if moving else ""
@@ -341,7 +367,7 @@ def volume_evidence(
         for name in rest:
             lacking = expected.left_out.get((namespace, name))
             if lacking is not None:
-                left_out.append(msgspec.structs.replace(lacking, is_by_count=True))
+                left_out.append(LeftOutVolume(name, lacking.why, is_by_count=True))
             else:
                 taken.append(TakenVolume(name, VolumeMethod.SNAPSHOT, is_by_count=True))
         rest = []
@@ -350,9 +376,17 @@ def volume_evidence(
         rest = []
     elif rest:
         unknown = _why_open(count) if has_movements else f"{MOVEMENTS_UNREAD}{because}"
+    choices = dict.fromkeys(excluded, CLAIM_EXCLUDED)
+    if any(one.name not in failed and one.name not in choices for one in left_out):
+        choices = {**chosen(), **choices}
     return VolumeEvidence(
         tuple(sorted(taken, key=lambda one: one.name)),
-        tuple(sorted(left_out, key=lambda one: one.name)),
+        tuple(
+            one
+            if one.name in failed or one.name not in choices
+            else msgspec.structs.replace(one, why=choices[one.name], is_chosen=True)
+            for one in sorted(left_out, key=lambda one: one.name)
+        ),
         tuple(sorted((*rest, *moving))),
         tuple(newer),
         unknown,

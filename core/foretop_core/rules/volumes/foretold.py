@@ -26,12 +26,14 @@ from foretop_core.rules.protection.coverage import (
     resource_policy,
 )
 from foretop_core.rules.volumes.evidence import (
+    CLAIM_EXCLUDED,
     PERSISTENT_VOLUMES,
     RELEASE,
     SERVER_FLAGS,
     LeftOutVolume,
     TakenVolume,
     VolumeFlags,
+    is_excluded,
     method_of,
 )
 from foretop_core.rules.volumes.policies import (
@@ -51,7 +53,8 @@ _CLASS_OF_CLAIM = "velero.io/csi-volumesnapshot-class"
 _CLASS_OF_RUN = "velero.io/csi-volumesnapshot-class_"
 _CLASS_LABEL = "velero.io/csi-volumesnapshot-class"
 _DEFAULT_CLASS = "snapshot.storage.kubernetes.io/is-default-class"
-_COPIED, _NOT_COPIED = "backup.velero.io/backup-volumes", "backup.velero.io/backup-volumes-excludes"
+_COPIED, NOT_COPIED = "backup.velero.io/backup-volumes", "backup.velero.io/backup-volumes-excludes"
+"""The annotations of a pod that name its volumes whose files are copied, and those whose files are not."""
 _TOKEN = "default-token"
 _AWS = frozenset({"aws", "velero.io/aws"})
 _AWS_DRIVER = "ebs.csi.aws.com"
@@ -288,7 +291,10 @@ class _Walk:
         native = self._native_snapshot(claim, volume)
         if not isinstance(native, LeftOutVolume):
             return native
-        return self._choice(claim, volume) or copied or by_claim or native
+        choice = self._choice(claim, volume)
+        if choice is None and copied is None:
+            choice = self._exclusion(claim, volume, is_by_plugin=by_claim is None)
+        return choice or copied or by_claim or native
 
     @property
     def _may_be_copied(self) -> bool:
@@ -332,8 +338,8 @@ class _Walk:
 
     def _choice(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> LeftOutVolume | None:
         """Why somebody wanted it left out, which says more than what was tried in vain."""
-        if claim.label(EXCLUDE_LABEL) == "true":
-            return LeftOutVolume(claim.name, f"its claim has the label {EXCLUDE_LABEL}", is_chosen=True)
+        if is_excluded(claim):
+            return LeftOutVolume(claim.name, CLAIM_EXCLUDED, is_chosen=True)
         if claim.name not in self._taken_claims and not self._filters.lists_volume(volume):
             return LeftOutVolume(claim.name, "its claim is not among what the template takes")
         action = self._policies.action(volume, claim)
@@ -343,6 +349,28 @@ class _Walk:
             why = "its resource policy leaves it to another plugin (custom)"
             return LeftOutVolume(claim.name, why, is_chosen=True)
         return None
+
+    def _exclusion(
+        self, claim: PersistentVolumeClaim, volume: PersistentVolume, *, is_by_plugin: bool
+    ) -> LeftOutVolume | None:
+        """A label of its PersistentVolume or an annotation of its pods, where no other way could have taken it.
+
+        What is not copied as files by that annotation may be meant to be taken by a snapshot, which is no choice then.
+        """
+        if is_by_plugin and is_excluded(volume):
+            return LeftOutVolume(claim.name, f"its PersistentVolume has the label {EXCLUDE_LABEL}", is_chosen=True)
+        has_snapshots = self._spec.snapshot_volumes is not False and volume.spec.source not in _WITHOUT_PLUGIN
+        if has_snapshots or not self._copies_by_default or self._policies.action(volume, claim) is not None:
+            return None
+        mounted = [
+            pod_volume.name in _listed(pod, NOT_COPIED)
+            for pod in self._pods_of.get(claim.name, ())
+            for pod_volume in _volumes_with(pod, claim.name)
+        ]
+        if not mounted or not all(mounted):
+            return None
+        pod = self._pods_of[claim.name][0]
+        return LeftOutVolume(claim.name, f"its pod {pod.name} excludes it ({NOT_COPIED})", is_chosen=True)
 
     def _file_copy(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> Fate | None:
         """None where no file copy is wanted."""
@@ -373,7 +401,7 @@ class _Walk:
     def _asks_for_copy(self, pod: Pod, pod_volume: PodVolume) -> bool:
         """By its annotations, or by the default that these make exceptions from."""
         if self._copies_by_default:
-            return pod_volume.name not in _listed(pod, _NOT_COPIED)
+            return pod_volume.name not in _listed(pod, NOT_COPIED)
         return pod_volume.name in _listed(pod, _COPIED)
 
     def _copied(self, pod: Pod, pod_volume: PodVolume, claim: PersistentVolumeClaim, volume: PersistentVolume) -> Fate:

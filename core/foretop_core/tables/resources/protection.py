@@ -26,6 +26,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.namespace_facts import (
     Extent,
     LastingNamespaceFacts,
+    LeftOutVolume,
     NamespaceFacts,
     NamespaceProtection,
     ProtectionIndex,
@@ -33,6 +34,7 @@ from foretop_core.rules.facts.namespace_facts import (
     VolumeEvidence,
     copied_volumes,
     hangs_on_deciders,
+    is_counted,
     namespaces_of_volume,
     protection_index,
 )
@@ -144,7 +146,8 @@ class ProtectionView(View[ProtectionRow]):
         row = protection_row(store, key, self._index(store, key.context))
         hangs = row is not None and hangs_on_deciders(row.volumes)
         newest = row.newest_copy if row is not None else None
-        is_shared = hangs and newest is not None and newest.spec.included_namespaces != (key.name,)
+        alone = newest is None or newest.spec.included_namespaces == (key.name,)
+        is_shared = row is not None and not alone and is_counted(row.volumes)
         for held, is_in in ((self._counted, hangs), (self._shared, is_shared)):
             names = held.setdefault(key.context, set())
             (names.add if is_in else names.discard)(key.name)
@@ -264,7 +267,7 @@ class ProtectionView(View[ProtectionRow]):
                 }
                 for volume in facts.volumes.taken
             ],
-            "volumesLeftOut": [{"name": volume.name, "why": volume.why} for volume in facts.volumes.left_out],
+            "volumesLeftOut": _left_out(facts.volumes.left_out),
             "volumesNotKnown": list(facts.volumes.open),
             "volumesNewer": list(facts.volumes.newer),
             "volumesUnknown": facts.volumes.unknown or None,
@@ -301,10 +304,14 @@ def _next_volumes(foretold: ForetoldVolumes) -> dict[str, Any]:
     return {
         "volumes": foretold.method.value,
         "volumesTaken": [{"name": volume.name, "method": volume.method.value} for volume in foretold.taken],
-        "volumesLeftOut": [{"name": volume.name, "why": volume.why} for volume in foretold.left_out],
+        "volumesLeftOut": _left_out(foretold.left_out),
         "volumesNotKnown": [{"name": volume.name, "why": volume.why} for volume in foretold.open],
         "volumesUnknown": foretold.unknown or None,
     }
+
+
+def _left_out(volumes: Iterable[LeftOutVolume]) -> list[dict[str, Any]]:
+    return [{"name": one.name, "why": one.why, "chosen": one.is_chosen} for one in volumes]
 
 
 _OF_VOLUMES = frozenset({CLAIM.name, VOLUME.name, POD_VOLUME_BACKUP.name, DATA_UPLOAD.name})
@@ -422,12 +429,18 @@ def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
 
 
 def _volumes_tone(row: ProtectionRow, _render: RenderContext) -> Tone:
-    return Tone.WARN if row.volumes.left_out else Tone.DIM if row.volumes.unknown else Tone.PLAIN
+    return Tone.WARN if row.volumes.missing else Tone.DIM if row.volumes.unknown else Tone.PLAIN
 
 
 def _state_tone(row: ProtectionRow, render: RenderContext) -> Tone:
     mark = protection_mark(render.namespace(row.protection))
     return Tone.PLAIN if mark is StatusGlyph.HEALTHY else mark.tone
+
+
+def _state_briefs(row: ProtectionRow, render: RenderContext) -> tuple[str, ...]:
+    word = render.namespace(row.protection).word
+    first, _, more = word.partition(",")
+    return (first,) if more else _STATE_BRIEFS.get(word, ())
 
 
 def _covers_briefs(row: ProtectionRow) -> tuple[str, ...]:
@@ -483,7 +496,7 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         lambda row, render: render.namespace(row.protection).word,
         lambda row: row.protection.exists is False,
         _state_tone,
-        briefs=lambda row, render: _STATE_BRIEFS.get(render.namespace(row.protection).word, ()),
+        briefs=_state_briefs,
         cells=12,
     ),
     Column(
@@ -557,7 +570,7 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         "volumes",
         "VOLUMES",
         lambda row, _: row.volumes.count_text,
-        lambda row: (len(row.volumes.left_out), len(row.volumes.open), row.volumes.expected),
+        lambda row: (len(row.volumes.missing), len(row.volumes.open), row.volumes.expected),
         _volumes_tone,
         right=True,
         falls=True,
