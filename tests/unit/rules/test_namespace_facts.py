@@ -210,7 +210,12 @@ _DATA, _LOGS = claim("team", "data", uid="u1"), claim("team", "logs")
             "?/2",
             "it is not known whether its newest copy has all of it: its data movements have not ended",
         ),
-        ((_moved(PodVolumeBackup, "data", uid="before"), _moved(DataUpload, "logs")), "protected", "1/1", "protected"),
+        (
+            (_moved(PodVolumeBackup, "data", uid="another"), _moved(DataUpload, "logs")),
+            "volumes missing",
+            "1/2",
+            "its newest copy lacks 1 of 2 volumes",
+        ),
     ],
 )
 def test_a_namespace_is_protected_only_where_the_data_of_its_volumes_is_in_its_newest_copy(
@@ -306,6 +311,48 @@ def test_a_claim_without_a_volume_or_newer_than_the_copy_is_no_gap() -> None:
     found = facts(*_COVERED, _DATA, pending, newer, copy("one", "team"), _moved(PodVolumeBackup, "data"))
     assert (found.word, found.volumes.count_text, found.volumes.newer) == ("protected", "1/1", ("fresh",))
     assert found.volumes.size == 2_000
+
+
+def _bound_later(name: str) -> Resource:
+    meta = {"name": f"pv-{name}", "creationTimestamp": wire(NOW)}
+    spec = {"claimRef": {"namespace": "team", "name": name}, "awsElasticBlockStore": {}}
+    return from_builtins(PersistentVolume, {"metadata": meta, "spec": spec})
+
+
+_MADE_AGAIN = claim("team", "data", uid="u2", creationTimestamp=wire(NOW))
+
+
+@pytest.mark.parametrize(
+    ("objects", "taken", "newer"),
+    [
+        ((_MADE_AGAIN, _moved(PodVolumeBackup, "data", uid="u1")), (), ("data",)),
+        ((_MADE_AGAIN, _moved(PodVolumeBackup, "data", uid="u2")), ("data",), ()),
+        ((_DATA, _bound_later("data")), (), ("data",)),
+        ((_DATA, _bound_later("data"), _moved(PodVolumeBackup, "data", uid="u1")), ("data",), ()),
+    ],
+)
+def test_a_claim_has_its_data_in_a_copy_where_that_copied_this_very_claim(
+    objects: tuple[Resource, ...], taken: tuple[str, ...], newer: tuple[str, ...]
+) -> None:
+    """A run takes what is made while it works; a claim that waited for its first pod had no data before."""
+    found = facts(*_COVERED, copy("one", "team"), _LOGS, _moved(DataUpload, "logs"), *objects).volumes
+    assert (tuple(one.name for one in found.taken), found.newer, found.left_out) == ((*taken, "logs"), newer, ())
+
+
+def test_the_snapshot_of_a_claim_that_is_gone_is_not_that_of_one_that_was_bound_later() -> None:
+    objects = (*_COVERED, _with_snapshots(copy("one", "team"), 1, 1), _DATA, _MOVED_ELSEWHERE)
+    found = facts(*objects, _bound_later("data"), deciding=_DECIDES)
+    assert (found.word, found.volumes.taken, found.volumes.newer) == ("manifests only", (), ("data",))
+    both = facts(*objects, _bound_later("data"), _LOGS, _VOLUMES[1], deciding=_DECIDES)
+    assert (both.word, both.volumes.open, both.volumes.newer) == ("not known", ("logs",), ("data",))
+    assert both.why.endswith("team/data was made later: its volume info tells which")
+
+
+def test_the_policies_of_the_server_may_ask_for_a_snapshot_that_the_template_forbids() -> None:
+    annotations = {"velero.io/global-backup-volume-policy-configmap": "gold"}
+    made = _with_snapshots(copy("one", "team", snapshotVolumes=False, annotations=annotations), 1, 1)
+    found = facts(*_COVERED, _DATA, _VOLUMES[0], _MOVED_ELSEWHERE, made)
+    assert (found.word, found.volumes.count_text) == ("not known", "?/1")
 
 
 def test_where_all_volumes_are_newer_than_the_copy_none_of_their_data_is_in_it() -> None:

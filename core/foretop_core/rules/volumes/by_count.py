@@ -11,7 +11,14 @@ from datetime import datetime
 
 from foretop_core.models import Backup, DataMovement, DataUpload, PersistentVolume, PersistentVolumeClaim, Pod, Resource
 from foretop_core.rules.protection.coverage import VolumeMethod, resource_policy
-from foretop_core.rules.volumes.evidence import ExpectedSnapshots, LeftOutVolume, is_newer, may_have_others
+from foretop_core.rules.volumes.evidence import (
+    GLOBAL_POLICIES,
+    ClaimedVolume,
+    ExpectedSnapshots,
+    LeftOutVolume,
+    is_newer,
+    may_have_others,
+)
 from foretop_core.rules.volumes.foretold import (
     NO_LOCATION_KNOWS,
     Deciders,
@@ -22,8 +29,6 @@ from foretop_core.rules.volumes.foretold import (
 
 MOST_COUNTED = 2000
 """Claims of all namespaces of a backup; to foretell each of more at every change takes too long."""
-GLOBAL_POLICIES = "velero.io/global-backup-volume-policy-configmap"
-"""The annotation of a backup that was made with volume policies of its server: their ConfigMap."""
 
 
 def expected_snapshots(
@@ -58,7 +63,9 @@ def expected_snapshots(
     explained = sum(one.why.startswith(NO_LOCATION_KNOWS) for one in left_out.values())
     had_problems = backup.status.errors > 0 or backup.status.warnings > explained
     for space, name in sorted(taken):
-        if claims[space, name].created is None or is_newer(claims[space, name], backup.started):
+        claim = claims[space, name]
+        volume = (spaces[space].volumes or {}).get(claim.spec.volume_name)
+        if claim.created is None or is_newer(ClaimedVolume(claim, volume), backup.started):
             return ExpectedSnapshots(unknown=f"{space}/{name} was made later")
         if had_problems and not _has_pod_of_then(name, spaces[space].pods or (), backup.started):
             # A pod that asked for a file copy, which failed, may be gone.

@@ -16,7 +16,6 @@ import msgspec
 
 from foretop_core.models import (
     Backup,
-    BackupSpec,
     DataMovement,
     DataUpload,
     PersistentVolume,
@@ -32,6 +31,8 @@ from foretop_core.rules.protection.coverage import (
     takes_volumes_of_others,
 )
 
+GLOBAL_POLICIES = "velero.io/global-backup-volume-policy-configmap"
+"""The annotation of a backup that was made with volume policies of its server: their ConfigMap."""
 _CLAIM_UID = "velero.io/pvc-uid"
 _CLOCKS_APART = timedelta(minutes=1)
 """How far the clock of a node may be behind that of Velero's."""
@@ -251,18 +252,19 @@ def open_volumes(
     """How many of these volumes a backup could hold as snapshots only."""
     return sum(
         one.claim.has_volume
-        and not is_newer(one.claim, backup.started)
+        and not is_newer(one, backup.started)
         and (one.claim.namespace, one.claim.name) not in moved
-        and not no_snapshot(backup.spec, one)
+        and not no_snapshot(backup, one)
         for one in claimed
     )
 
 
-def no_snapshot(spec: BackupSpec, claimed: ClaimedVolume) -> str:
+def no_snapshot(backup: Backup, claimed: ClaimedVolume) -> str:
     """Why Velero makes no snapshot of a volume, whatever its plugins are; "" where it may make one."""
+    spec = backup.spec
     if is_excluded(claimed.claim):
         return CLAIM_EXCLUDED
-    if spec.snapshot_volumes is False and not resource_policy(spec):
+    if spec.snapshot_volumes is False and not (resource_policy(spec) or backup.annotation(GLOBAL_POLICIES)):
         return "its backup takes no snapshots, and no file copy of it was made"
     source = claimed.volume.spec if claimed.volume is not None else None
     if source is None:
@@ -331,8 +333,11 @@ def volume_evidence(
         movement = moved.get((claim.namespace, claim.name))
         if is_excluded(claim):
             excluded.add(claim.name)
-        if is_newer(claim, backup.started) or (movement is not None and _is_of_another(movement, claim)):
+        of_another = _is_of_another(movement, claim) if movement is not None else None
+        if of_another is not False and is_newer(one, backup.started):
             newer.append(claim.name)
+        elif of_another:
+            left_out.append(LeftOutVolume(claim.name, "the data is that of another claim of this name"))
         elif movement is None and known is not None and (told := _told(one, backup, count, known)) is not None:
             match told.fate:
                 case VolumeFate.TAKEN:
@@ -346,7 +351,7 @@ def volume_evidence(
                     untold[told.why] = None
         elif movement is None and not claim.has_volume:
             continue
-        elif movement is None and has_movements and (why := no_snapshot(backup.spec, one)):
+        elif movement is None and has_movements and (why := no_snapshot(backup, one)):
             left_out.append(LeftOutVolume(claim.name, why))
         elif movement is None:
             rest.append(claim.name)
@@ -512,7 +517,7 @@ def _told(claimed: ClaimedVolume, backup: Backup, count: SnapshotCount, known: K
         return told
     # Velero names no CSI snapshot and no data movement of a volume whose PersistentVolume is not in the backup.
     is_whole = known.snapshots >= max(count.attempted, count.operations)
-    why = no_snapshot(backup.spec, claimed)
+    why = no_snapshot(backup, claimed)
     fate = VolumeFate.LEFT_OUT if is_whole or why else VolumeFate.NOT_KNOWN
     if not why:
         others = "" if is_whole else ", and not all of the snapshots either"
@@ -549,15 +554,19 @@ def _why_open(count: SnapshotCount) -> str:
     return f"it has {snapshots}{made} for {humanize.count(volumes, 'volume')}: its volume info tells which"
 
 
-def is_newer(claim: PersistentVolumeClaim, started: datetime | None) -> bool:
-    """True if a claim was made, or made again, after a backup was started."""
-    return claim.created is not None and started is not None and claim.created > started
+def is_newer(claimed: ClaimedVolume, started: datetime | None) -> bool:
+    """True if a claim, or its volume, was made or made again after a backup was started.
+
+    A claim may wait long for its first pod, and has no data before it has a volume.
+    """
+    made = (claimed.claim.created, claimed.volume.created if claimed.volume is not None else None)
+    return started is not None and any(at is not None and at > started for at in made)
 
 
-def _is_of_another(movement: DataMovement, claim: PersistentVolumeClaim) -> bool:
-    """True if the data is that of an earlier claim of this name."""
+def _is_of_another(movement: DataMovement, claim: PersistentVolumeClaim) -> bool | None:
+    """True if the data is that of another claim of this name; None where nothing tells whose it is."""
     uid = movement.label(_CLAIM_UID)
-    return bool(uid and claim.metadata.uid) and uid != claim.metadata.uid
+    return uid != claim.metadata.uid if uid and claim.metadata.uid else None
 
 
 def method_of(movement: DataMovement) -> VolumeMethod:
