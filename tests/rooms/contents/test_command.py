@@ -52,8 +52,12 @@ def test_what_a_copy_holds_and_what_the_next_run_takes(tmp_path: Path, capsys: p
             "cache by file system, 40.0 GB",
             "inbox by file system, 40.0 GB",
         ]
-        assert "The next run of files-daily takes, by its template:" in out
-        assert lines[-1].split() == ["files", "all", "not", "known"]
+        assert "The next run of files-daily takes:" in out
+        assert lines[-3].split() == ["files", "all", "not", "known"]
+        assert lines[-2:] == [
+            "Volumes: the next run takes 0 volumes, 3 not known.",
+            "  files/archive not known: its PersistentVolume was not found.",
+        ]
 
         code, out, _ = taken("files-daily", "-n", "files", "-o", "name")
         assert (code, out) == (0, "files/cache\nfiles/inbox\n")
@@ -134,6 +138,30 @@ def test_a_copy_tells_the_same_here_and_on_protection_and_backups(
         claims = {volume["claim"] for volume in space["volumes"] if volume["fate"] == "taken"}
         assert claims == {volume["name"] for volume in shown["volumesTaken"]}
         assert copy["volumesTaken"] == len(claims) == 2
+
+
+def test_the_next_run_is_told_by_the_same_record_as_on_the_page_of_its_schedule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with living_box("contents", tmp_path, 100.0) as (_, path):
+
+        def told(*words: str) -> str:
+            run([*words, "--kubeconfig", path])
+            return capsys.readouterr().out
+
+        lines = told("taken", "wiki-nightly").splitlines()
+        assert lines[-3].split() == ["wiki", "all", "part"]
+        assert lines[-2:] == [
+            "Volumes: the next run takes 1 volume, leaves out 1.",
+            "  wiki/cache left out: its claim has the label velero.io/exclude-from-backup.",
+        ]
+        item = json.loads(told("taken", "shop-nightly", "-o", "json"))
+        rows = json.loads(told("get", "protection", "-o", "json"))["items"]
+        (shop,) = (one for one in rows if one["name"] == "shop")
+        ((next_run,), (by_page,)) = item["next"], shop["schedules"]
+        assert next_run == {key: by_page[key] for key in next_run} | {"name": "shop"}
+        assert [one["name"] for one in next_run["volumesLeftOut"]] == ["pictures"]
+        assert item["nextRefused"] is None
 
 
 def _newest(box: SimulatedCluster, schedule: str) -> str:

@@ -73,20 +73,17 @@ from foretop_core.errors import BadInput, ForetopError
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import (
     BACKUP,
-    CLAIM,
-    DATA_UPLOAD,
     DEFINITION,
     DEPLOYMENT,
     NAMESPACE,
-    POD_VOLUME_BACKUP,
     SCHEDULE,
     SERVER_STATUS,
     STORAGE,
-    VOLUME,
 )
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice
+from foretop_core.rules.facts.volume_facts import KINDS_OF_VOLUMES
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, SERVER_STATUS, DEFINITION)
@@ -229,16 +226,13 @@ async def create(at: CommandSession, wanted: list[NewSchedule]) -> int:
 @in_session((*KINDS, NAMESPACE))
 async def cover(at: CommandSession, spaces: tuple[str, ...], cron: str, volumes: str) -> int:
     """Create a schedule for namespaces, with a template that takes their volumes."""
-    at.session.watch_on_demand(_OF_VOLUMES)
+    at.session.watch_on_demand(KINDS_OF_VOLUMES)
     await wait_synced(at.session)
     there = {item.name: item for item in at.snapshot.namespaces or ()}
     missing = [name for name in spaces if name not in there]
     if missing:
         raise BadInput(f"Namespace {humanize.join(missing)} does not exist, or may not be listed")
     return await at.run(chosen(plan_cover, cron=cron, volumes=volumes), [there[name] for name in spaces])
-
-
-_OF_VOLUMES = frozenset(kind.name for kind in (CLAIM, VOLUME, POD_VOLUME_BACKUP, DATA_UPLOAD))
 
 
 def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:

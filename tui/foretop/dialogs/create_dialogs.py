@@ -12,7 +12,7 @@ from foretop.dialogs import plan_text
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
-from foretop.panes.next_volumes_section import KINDS_OF_VOLUMES, volume_paragraphs
+from foretop.panes.next_volumes_section import volume_paragraphs
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt, hint
 from foretop_core.actions.action_record import ActionRecord
@@ -39,7 +39,7 @@ from foretop_core.models.kinds import BACKUP
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import differences
-from foretop_core.rules.facts.volume_facts import described, next_volumes
+from foretop_core.rules.facts.volume_facts import KINDS_OF_VOLUMES, described, next_volumes
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import unsigned

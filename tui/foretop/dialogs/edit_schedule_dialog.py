@@ -16,7 +16,7 @@ from textual.widget import Widget
 from foretop.dialogs.action_dialog import ActionDialog, DialogState
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import DialogField, OptionCycler
-from foretop.panes.next_volumes_section import KINDS_OF_VOLUMES, volume_paragraphs
+from foretop.panes.next_volumes_section import volume_paragraphs
 from foretop.terminal.editor import create_draft, run_editor
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.paragraphs import Paragraph
@@ -38,7 +38,7 @@ from foretop_core.dashboard.action_service import ActionService
 from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.models import Schedule, from_builtins
 from foretop_core.models.wire import as_json
-from foretop_core.rules.facts.volume_facts import next_volumes
+from foretop_core.rules.facts.volume_facts import KINDS_OF_VOLUMES, next_volumes
 
 _SKIP = {"": "server default", "true": "yes", "false": "no"}
 _DEFAULT_STORAGE = "the default"

@@ -23,7 +23,6 @@ from foretop.panes.detail_sections import (
     sections_of,
     state_of,
 )
-from foretop.panes.next_volumes_section import KINDS_OF_VOLUMES
 from foretop.panes.page_records import TABLE_PAGES
 from foretop.panes.results_section import FetchedResults, fetching, has_files, keep, status_of, why_no_list
 from foretop.panes.stale_notice import stale_paras
@@ -51,6 +50,7 @@ from foretop_core.models.kinds import (
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGE_OF
+from foretop_core.rules.facts.volume_facts import KINDS_OF_VOLUMES
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import cut

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop_core.models.kinds import CLAIM, DATA_UPLOAD, POD_VOLUME_BACKUP, VOLUME
 from foretop_core.rules.facts.volume_facts import NextVolumes
 from foretop_core.tables.engine.status_glyphs import Tone
-
-KINDS_OF_VOLUMES = frozenset(kind.name for kind in (CLAIM, VOLUME, POD_VOLUME_BACKUP, DATA_UPLOAD))
-"""The kinds that are watched for it."""
 
 
 def volume_paragraphs(found: NextVolumes | None) -> list[Paragraph]:

@@ -9,20 +9,20 @@ import msgspec
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules.facts.contents_facts import NamespaceContents, backup_contents
 from foretop_core.rules.phases import USABLE
-from foretop_core.rules.protection.coverage import Extent, namespace_filter, template_coverage, volume_method
+from foretop_core.rules.protection.coverage import Extent, namespace_filter, resource_policy, template_coverage
 from foretop_core.rules.results import ResourceList
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.volumes.evidence import volumes_of_backup
+from foretop_core.rules.volumes.foretold import ForetoldVolumes, planned_coverage
 
 
 class NextNamespace(msgspec.Struct, frozen=True):
-    """One namespace in the next run of a schedule, by its template."""
+    """One namespace in the next run of a schedule."""
 
     namespace: str
     covers: str
     """How much of it is taken: `all`, or a part and what limits it."""
-    volumes: str
-    """How its volumes are taken, where that is known."""
+    volumes: ForetoldVolumes
 
 
 def holdings(
@@ -41,14 +41,15 @@ def newest_copy(snapshot: ClusterSnapshot, schedule: Schedule) -> Backup | None:
 
 
 def next_run(snapshot: ClusterSnapshot, schedule: Schedule, wanted: Collection[str] = ()) -> tuple[NextNamespace, ...]:
-    """The namespaces that its next run takes, as far as the template tells."""
+    """The namespaces that its next run takes, and the fate of their volumes, by what was read of what decides."""
     template = schedule.spec.template
     accepted = namespace_filter(template)
     existing = {item.name for item in snapshot.namespaces or ()}
     names = {name for name in existing if accepted.takes(name)} if existing else set(accepted.named)
-    found = []
+    has_policy, found = bool(resource_policy(template)), []
     for name in sorted(name for name in names if not wanted or name in wanted):
-        coverage = template_coverage(template, name)
+        by_template = template_coverage(template, name)
+        coverage = planned_coverage(snapshot.next_run(schedule), name) if has_policy else by_template
         if coverage.extent is not Extent.NONE or wanted:
-            found.append(NextNamespace(name, str(coverage), volume_method(template).value))
+            found.append(NextNamespace(name, str(coverage), snapshot.next_volumes(schedule, name)))
     return tuple(found)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from foretop_core.models import BackupSpec, Schedule
+from foretop_core.models.kinds import CLAIM, DATA_UPLOAD, POD_VOLUME_BACKUP, VOLUME
 from foretop_core.models.velero import ScheduleMetadata, ScheduleSpec
 from foretop_core.rules import humanize
 from foretop_core.rules.snapshot import ClusterSnapshot
 
+KINDS_OF_VOLUMES = frozenset(kind.name for kind in (CLAIM, VOLUME, POD_VOLUME_BACKUP, DATA_UPLOAD))
+"""The kinds that are watched to tell it."""
 MOST_CLAIMS = 5000
 """To foretell each of more takes too long for a page that is drawn while somebody types."""
 _MOST_TOLD = 3

@@ -248,7 +248,7 @@ class ProtectionView(View[ProtectionRow]):
                     "namespace": cover.schedule.namespace,
                     "name": cover.schedule.name,
                     "covers": str(facts.next_coverage(cover)),
-                    **_next_volumes(facts.next_volumes(cover)),
+                    **next_volumes_item(facts.next_volumes(cover)),
                     "paused": cover.schedule.spec.paused,
                     "refused": cover.is_refused,
                 }
@@ -299,8 +299,8 @@ class ProtectionView(View[ProtectionRow]):
         return self._indexes[context]
 
 
-def _next_volumes(foretold: ForetoldVolumes) -> dict[str, Any]:
-    """The volumes in the next run of one of its schedules."""
+def next_volumes_item(foretold: ForetoldVolumes) -> dict[str, Any]:
+    """The volumes of a namespace in the next run of a schedule."""
     return {
         "volumes": foretold.method.value,
         "volumesTaken": [{"name": volume.name, "method": volume.method.value} for volume in foretold.taken],

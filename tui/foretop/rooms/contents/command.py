@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
+from foretop.commands.live_session import wait_synced
 from foretop.commands.logs_and_results import confirm_download, print_progress, trust_options
 from foretop.commands.output import emit, say, say_to, table, warn
 from foretop.commands.write_command import DONE, CommandSession, open_session, run_async
@@ -28,11 +29,13 @@ from foretop_core.rooms.contents.live_objects import live_objects
 from foretop_core.rooms.contents.objects import Difference, Listed, difference_lines, differences, listed, object_lines
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.contents_facts import NamespaceContents, ToldVolume, VolumeFate, told_line
+from foretop_core.rules.facts.volume_facts import KINDS_OF_VOLUMES, NextVolumes, next_volumes
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.results import ResourceList
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.json_items import Item, identity
+from foretop_core.tables.resources.protection import next_volumes_item
 
 KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, NAMESPACE)
 _PART = 1
@@ -73,7 +76,7 @@ def command(
 ) -> int:
     """Which volumes and objects a backup holds, by namespace: how each was taken, its size, or why it was left out.
 
-    Of a schedule it is the newest copy, beside what the next run takes by its template. Velero keeps this in object
+    Of a schedule it is the newest copy, beside what the next run takes and leaves out. Velero keeps this in object
     storage: DownloadRequests are created for it, which Velero removes after ten minutes. NAME may be NAMESPACE/NAME;
     -n names namespaces in the backup. Secrets are not compared with those that are there now.
     """
@@ -101,11 +104,24 @@ class Inside(msgspec.Struct, frozen=True):
     differing: tuple[Difference, ...] | None = None
 
 
+class Coming(msgspec.Struct, frozen=True):
+    """The next run of a schedule by namespace, and what is told of the volumes of all of them, on its page too."""
+
+    namespaces: tuple[NextNamespace, ...] = ()
+    volumes: NextVolumes | None = None
+
+
+def _coming(snapshot: ClusterSnapshot, schedule: Schedule, wanted: Collection[str]) -> Coming:
+    return Coming(next_run(snapshot, schedule, wanted), next_volumes(snapshot, schedule))
+
+
 async def _taken(options: SessionOptions, name: str, wanted: Wanted, trust: TlsTrust, confirmed: str, form: str) -> int:
     namespaces = wanted.namespaces
     async with open_session(options, KINDS) as at:
         schedule, backup = find_run(at.snapshot, name)
-        coming = next_run(at.snapshot, schedule, namespaces) if schedule is not None else ()
+        if schedule is not None:
+            at.session.watch_on_demand(KINDS_OF_VOLUMES)
+            await wait_synced(at.session)
         problems: list[ForetopError] = []
         contents: tuple[NamespaceContents, ...] = ()
         inside = Inside()
@@ -116,7 +132,10 @@ async def _taken(options: SessionOptions, name: str, wanted: Wanted, trust: TlsT
             resources = await _fetch(at, backup, trust, problems)
             contents = holdings(at.snapshot, backup, resources, namespaces)
             inside = await _inside(at, resources, wanted, trust, problems)
-            _check_names(backup, contents, coming, namespaces, problems)
+        # By the data movements of its newest copy too, which are read by now.
+        coming = _coming(at.snapshot, schedule, namespaces) if schedule is not None else Coming()
+        if backup is not None:
+            _check_names(backup, contents, coming.namespaces, namespaces, problems)
         warn(problems)
         _print(at, schedule, backup, contents, coming, inside, form)
         return _PART if problems else DONE
@@ -227,7 +246,7 @@ def _print(
     schedule: Schedule | None,
     backup: Backup | None,
     contents: Sequence[NamespaceContents],
-    coming: Sequence[NextNamespace],
+    coming: Coming,
     inside: Inside,
     form: str,
 ) -> None:
@@ -300,15 +319,19 @@ def _lines(
         yield "  It holds nothing." if is_whole else "  Nothing of it could be told."
 
 
-def _print_next(schedule: Schedule, coming: Sequence[NextNamespace]) -> None:
+def _print_next(schedule: Schedule, coming: Coming) -> None:
     say()
     paused = ", once it is unpaused" if schedule.spec.paused else ""
-    say(f"The next run of {schedule.name} takes, by its template{paused}:")
-    rows = [[one.namespace, one.covers, one.volumes] for one in coming]
+    say(f"The next run of {schedule.name} takes{paused}:")
+    rows = [[one.namespace, one.covers, one.volumes.method.value] for one in coming.namespaces]
     if rows:
         table(["NAMESPACE", "TAKEN", "VOLUMES"], rows)
     else:
         say("  nothing")
+    if coming.volumes is not None:
+        say(f"Volumes: {coming.volumes.sentence}.")
+        for line in coming.volumes.lines:
+            say(f"  {line}.")
 
 
 def taken_item(
@@ -316,7 +339,7 @@ def taken_item(
     schedule: Schedule | None,
     backup: Backup | None,
     contents: Sequence[NamespaceContents],
-    coming: Sequence[NextNamespace],
+    coming: Coming,
     *,
     is_whole: bool,
 ) -> Item:
@@ -339,7 +362,10 @@ def taken_item(
         ],
         "next": None
         if schedule is None
-        else [{"name": one.namespace, "covers": one.covers, "volumes": one.volumes} for one in coming],
+        else [
+            {"name": one.namespace, "covers": one.covers, **next_volumes_item(one.volumes)} for one in coming.namespaces
+        ],
+        "nextRefused": (coming.volumes.refused or None) if coming.volumes is not None else None,
     }
 
 
