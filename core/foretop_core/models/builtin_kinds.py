@@ -7,11 +7,14 @@ from datetime import datetime
 from typing import Annotated, Any
 
 import msgspec
+from msgspec.structs import force_setattr
 
-from foretop_core.models.wire import NONE, Condition, Count, FieldManager, Metadata, Resource, Time, Wire
+from foretop_core.models.wire import NO_TEXTS, NONE, Condition, Count, FieldManager, Metadata, Resource, Time, Wire
 
 MOST_WARM_UP_MINUTES = 7 * 24 * 60
 """Nobody keeps nodes warm for longer than a week before a run."""
+SNAPSHOT_CLASS_OF_CLAIM = "velero.io/csi-volumesnapshot-class"
+"""The annotation of a claim that names the class of its snapshots."""
 
 
 class CronJobSpec(Wire, frozen=True):
@@ -211,6 +214,16 @@ class Pod(Resource, frozen=True):
         return self.status.phase
 
 
+class VolumeMetadata(Metadata, frozen=True):
+    """The metadata of claims and volumes without what nothing looks at: there are thousands of them."""
+
+    def __post_init__(self) -> None:
+        named = self.annotations.get(SNAPSHOT_CLASS_OF_CLAIM)
+        force_setattr(self, "annotations", NO_TEXTS if named is None else {SNAPSHOT_CLASS_OF_CLAIM: named})
+        for name in ("finalizers", "owner_references", "managed_fields"):
+            force_setattr(self, name, ())
+
+
 class ClaimSpec(Wire, frozen=True):
     volume_name: str = ""
     storage_class_name: str | None = None
@@ -224,6 +237,7 @@ class ClaimStatus(Wire, frozen=True):
 
 
 class PersistentVolumeClaim(Resource, frozen=True):
+    metadata: VolumeMetadata = VolumeMetadata()
     spec: ClaimSpec = ClaimSpec()
     status: ClaimStatus = ClaimStatus()
 
@@ -237,6 +251,13 @@ class PersistentVolumeClaim(Resource, frozen=True):
         return bool(self.spec.volume_name) and self.phase != "Pending"
 
 
+class CsiSource(Wire, frozen=True):
+    """The source of a volume of a CSI driver, as far as policies read it."""
+
+    driver: str = ""
+    volume_attributes: Mapping[str, Any] = NONE
+
+
 class VolumeSpec(Wire, frozen=True):
     """The source of a volume is the one of the fields from `host_path` on that it has."""
 
@@ -246,7 +267,7 @@ class VolumeSpec(Wire, frozen=True):
     host_path: Mapping[str, Any] | None = None
     nfs: Mapping[str, Any] | None = None
     local: Mapping[str, Any] | None = None
-    csi: Mapping[str, Any] | None = None
+    csi: CsiSource | None = None
     aws_elastic_block_store: Mapping[str, Any] | None = None
     azure_disk: Mapping[str, Any] | None = None
     azure_file: Mapping[str, Any] | None = None
@@ -273,7 +294,7 @@ class VolumeSpec(Wire, frozen=True):
 
     @property
     def csi_driver(self) -> str:
-        return str((self.csi or {}).get("driver", ""))
+        return self.csi.driver if self.csi is not None else ""
 
 
 _SOURCES = {
@@ -304,6 +325,7 @@ _SOURCES = {
 
 
 class PersistentVolume(Resource, frozen=True):
+    metadata: VolumeMetadata = VolumeMetadata()
     spec: VolumeSpec = VolumeSpec()
 
 

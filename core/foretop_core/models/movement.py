@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 
 import msgspec
+from msgspec.structs import force_setattr, replace
 
 from foretop_core.models.velero import BACKUP_LABEL, RESTORE_LABEL
-from foretop_core.models.wire import Count, Resource, Time, Wire
+from foretop_core.models.wire import NO_TEXTS, Count, Resource, Time, Wire
 
 _LONGEST_LABEL = 63
 _CLAIM_NAME = "velero.io/pvc-name"
@@ -21,7 +22,6 @@ def label_value(name: str) -> str:
 
 
 class PodReference(Wire, frozen=True):
-    name: str = ""
     namespace: str = ""
 
 
@@ -95,10 +95,19 @@ class DataMovement(Resource, frozen=True):
 
 
 class PodVolumeBackup(DataMovement, frozen=True):
+    claim_name: str = ""
+    """As its annotation names it, which is let go where it is the only one: there are thousands."""
+
+    def __post_init__(self) -> None:
+        if named := self.annotation(_CLAIM_NAME):
+            force_setattr(self, "claim_name", named)
+            if len(self.metadata.annotations) == 1:
+                force_setattr(self, "metadata", replace(self.metadata, annotations=NO_TEXTS))
+
     @property
     def claim(self) -> tuple[str, str]:
-        """As its annotation names it; the pod may be gone by now."""
-        return self.spec.pod.namespace, self.annotation(_CLAIM_NAME)
+        """The pod may be gone by now."""
+        return self.spec.pod.namespace, self.claim_name
 
 
 class PodVolumeRestore(DataMovement, frozen=True):

@@ -29,6 +29,8 @@ _LONGEST_VERSION = 20
 
 NONE: Mapping[str, Any] = MappingProxyType({})
 """The shared empty mapping: most objects have no hooks, no selector, no policy."""
+NO_TEXTS: dict[str, str] = {}
+"""The labels or annotations of all objects that have none; nobody writes into it, as into no decoded dictionary."""
 
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):

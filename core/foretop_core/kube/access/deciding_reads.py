@@ -16,7 +16,14 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.connection.list_watch_codec import ListGuard, read_object, read_page
 from foretop_core.models import Pod, Resource
-from foretop_core.models.builtin_kinds import ConfigMap, StorageClass, VolumeSnapshotClass
+from foretop_core.models.builtin_kinds import (
+    ConfigMap,
+    Container,
+    PodSpec,
+    PodStatus,
+    StorageClass,
+    VolumeSnapshotClass,
+)
 from foretop_core.models.kinds import (
     CONFIG_MAP,
     NODE_AGENT,
@@ -26,9 +33,10 @@ from foretop_core.models.kinds import (
     STORAGE_CLASS,
     Kind,
 )
+from foretop_core.models.sharing import SharedParts
 from foretop_core.models.velero import VolumeSnapshotLocation
-from foretop_core.models.wire import decode
-from foretop_core.rules.volumes.foretold import Deciders
+from foretop_core.models.wire import Metadata, decode
+from foretop_core.rules.volumes.foretold import NAMES_VOLUMES, Deciders
 
 R = TypeVar("R", bound=Resource)
 _CHUNK = "500"
@@ -122,9 +130,39 @@ def _mounts_claims(pod: Pod) -> bool:
 
 def _by_namespace(pods: list[Pod]) -> dict[str, tuple[Pod, ...]]:
     grouped: defaultdict[str, list[Pod]] = defaultdict(list)
+    shared = SharedParts()
     for pod in pods:
-        grouped[pod.namespace].append(pod)
+        grouped[pod.namespace].append(shared.share(_what_decides(pod)))
     return {namespace: tuple(held) for namespace, held in grouped.items()}
+
+
+def _what_decides(pod: Pod) -> Pod:
+    """A pod without its version and all else that a run does not look at: one that was restarted is equal still."""
+    meta = pod.metadata
+    volumes = tuple(one for one in pod.spec.volumes if one.persistent_volume_claim is not None)
+    names = {one.name for one in volumes}
+    return Pod(
+        metadata=Metadata(
+            name=meta.name,
+            namespace=meta.namespace,
+            creation_timestamp=meta.creation_timestamp,
+            deletion_timestamp=meta.deletion_timestamp,
+            labels=meta.labels,
+            annotations={key: text for key in NAMES_VOLUMES if (text := pod.annotation(key))},
+        ),
+        spec=PodSpec(
+            node_name=pod.spec.node_name,
+            containers=tuple(
+                Container(
+                    volume_mounts=tuple(mount for mount in one.volume_mounts if mount.name in names),
+                    volume_devices=tuple(device for device in one.volume_devices if device.name in names),
+                )
+                for one in pod.spec.containers
+            ),
+            volumes=volumes,
+        ),
+        status=PodStatus(phase=pod.phase),
+    )
 
 
 def _reason(problem: Exception, right: str, namespace: str, what: str) -> str:

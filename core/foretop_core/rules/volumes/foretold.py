@@ -12,7 +12,13 @@ from functools import cached_property
 import msgspec
 
 from foretop_core.models import BackupSpec, DataMovement, PersistentVolume, PersistentVolumeClaim, Pod
-from foretop_core.models.builtin_kinds import ConfigMap, PodVolume, StorageClass, VolumeSnapshotClass
+from foretop_core.models.builtin_kinds import (
+    SNAPSHOT_CLASS_OF_CLAIM,
+    ConfigMap,
+    PodVolume,
+    StorageClass,
+    VolumeSnapshotClass,
+)
 from foretop_core.models.velero import EXCLUDE_LABEL, VolumeSnapshotLocation
 from foretop_core.rules.cron_dialects.releases import Release
 from foretop_core.rules.protection.coverage import (
@@ -49,11 +55,11 @@ from foretop_core.rules.volumes.run_filters import CLAIMS, PODS, RunFilters
 _FIRST_FORETOLD = Release(1, 15, 0)
 """Earlier releases put the objects of a run together in another way."""
 _LAST_FORETOLD = Release(1, 18, 3)
-_CLASS_OF_CLAIM = "velero.io/csi-volumesnapshot-class"
 _CLASS_OF_RUN = "velero.io/csi-volumesnapshot-class_"
 _CLASS_LABEL = "velero.io/csi-volumesnapshot-class"
 _DEFAULT_CLASS = "snapshot.storage.kubernetes.io/is-default-class"
 _COPIED, NOT_COPIED = "backup.velero.io/backup-volumes", "backup.velero.io/backup-volumes-excludes"
+NAMES_VOLUMES = (_COPIED, NOT_COPIED)
 """The annotations of a pod that name its volumes whose files are copied, and those whose files are not."""
 _TOKEN = "default-token"
 _AWS = frozenset({"aws", "velero.io/aws"})
@@ -547,7 +553,7 @@ def snapshot_class(
     annotations: Mapping[str, str],
 ) -> VolumeSnapshotClass | None:
     """The class that Velero chooses for a claim; of label and annotation the presence counts, not the value."""
-    for named in (claim.annotation(_CLASS_OF_CLAIM), annotations.get(f"{_CLASS_OF_RUN}{driver.lower()}", "")):
+    for named in (claim.annotation(SNAPSHOT_CLASS_OF_CLAIM), annotations.get(f"{_CLASS_OF_RUN}{driver.lower()}", "")):
         found = next((one for one in classes if named and one.name.lower() == named.lower()), None)
         if found is not None and found.driver.lower() == driver.lower():
             return found

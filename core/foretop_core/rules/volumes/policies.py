@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from foretop_core.models.builtin_kinds import ConfigMap, PersistentVolume, PersistentVolumeClaim
+from foretop_core.models.builtin_kinds import ConfigMap, CsiSource, PersistentVolume, PersistentVolumeClaim
 from foretop_core.rules import globs
 from foretop_core.rules.cron_dialects.releases import Release
 from foretop_core.rules.label_selectors import fault_of_selector, is_present
@@ -113,19 +113,15 @@ class VolumeConditions(msgspec.Struct, frozen=True):
             return False
         return all(source.get(key) == value for key, value in self.nfs.items() if value)
 
-    def _fit_csi(self, source: Mapping[str, Any] | None) -> bool:
+    def _fit_csi(self, source: CsiSource | None) -> bool:
         if self.csi_driver is None:
             return True
-        if source is None or (self.csi_driver and source.get("driver") != self.csi_driver):
+        if source is None or (self.csi_driver and source.driver != self.csi_driver):
             return False
         if not self.csi_driver or not self.csi_attributes:
             return True
-        attributes = source.get("volumeAttributes")
-        return (
-            isinstance(attributes, Mapping)
-            and bool(attributes)
-            and all(attributes.get(key, "") == value for key, value in self.csi_attributes.items())
-        )
+        attributes = source.volume_attributes
+        return bool(attributes) and all(attributes.get(key, "") == value for key, value in self.csi_attributes.items())
 
     def _fit_claim(self, claim: PersistentVolumeClaim | None) -> bool:
         labels = claim.metadata.labels if claim is not None else {}
