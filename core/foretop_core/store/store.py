@@ -355,15 +355,16 @@ class Store:
             sink.health(WatchHealth(WatchState.LIVE, clock.now()))
 
     def hold(self, key: ObjectRef) -> None:
-        """Count one more watch that sees this object."""
-        self._holders[key] = self._holders.get(key, 0) + 1
+        """Count one more watch that sees this object; of those of one watch, which are nearly all, none is kept."""
+        if self.get(key) is not None:
+            self._holders[key] = self._holders.get(key, 1) + 1
 
     def release(self, key: ObjectRef, at: datetime) -> None:
         """Count one watch fewer; the object is removed with the last one."""
-        left = self._holders.pop(key) - 1
-        if left:
+        left = self._holders.pop(key, 1) - 1
+        if left > 1:
             self._holders[key] = left
-        else:
+        elif not left:
             self.put(key, None, at)
 
     def put(self, key: ObjectRef, after: Resource | None, at: datetime, *, listed: bool = False) -> None:
