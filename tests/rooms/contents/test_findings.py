@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from foretop_core.models import Backup, DataUpload, PodVolumeBackup, Resource, from_builtins
+from foretop_core.models import Backup, DataUpload, PersistentVolumeClaim, PodVolumeBackup, Resource, from_builtins
+from foretop_core.models.velero import EXCLUDE_LABEL
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -67,6 +68,22 @@ def known(snapshot: ClusterSnapshot, run: Backup, *entries: dict[str, Any]) -> C
             (run.namespace, run.name): KnownVolumes(run.metadata.uid, run.phase, info),
         },
     )
+
+
+@pytest.mark.parametrize("of_logs", [GB, 9 * GB])
+def test_a_volume_that_somebody_chose_to_leave_out_since_is_no_loss(of_logs: int) -> None:
+    objects = (copy(14), copy(15), moved(14, "data"), moved(14, "logs", of_logs), moved(15, "data"))
+
+    def claim(name: str, **labels: str) -> Resource:
+        meta = {"name": name, "namespace": "shop", "labels": labels}
+        body = {"metadata": meta, "spec": {"volumeName": f"pv-{name}"}, "status": {"phase": "Bound"}}
+        return from_builtins(PersistentVolumeClaim, body)
+
+    excluded = claim("logs", **{EXCLUDE_LABEL: "true"})
+    assert [one.code for one in told(cluster(*objects, claim("data"), claim("logs")))] == ["copy-lacks-volumes"]
+    assert told(cluster(*objects, claim("data"), excluded)) == []
+    shrunk = (copy(14), copy(15), moved(14, "data", 3 * GB), moved(14, "logs", of_logs), moved(15, "data"))
+    assert [one.code for one in told(cluster(*shrunk, claim("data"), excluded))] == ["copy-shrunk"]
 
 
 def test_fewer_snapshots_than_the_copy_before_is_a_finding() -> None:

@@ -32,7 +32,7 @@ from foretop_core.rules.schedule_history import run_length
 from foretop_core.rules.sentences import Text, about, estimate, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import waiting_refusals
-from foretop_core.rules.volumes.evidence import RunVolumes
+from foretop_core.rules.volumes.evidence import RunVolumes, ToldVolume, VolumeFate
 
 __all__ = [
     "DataProgress",
@@ -590,11 +590,13 @@ class Lessened(msgspec.Struct, frozen=True):
     before: Backup
     has: RunVolumes
     had: RunVolumes
+    chosen: int = 0
+    """Volumes of the one before that somebody chose to leave out since: they are no loss."""
 
     @property
     def fewer(self) -> int:
         """How many volumes fewer; 0 where it has as many, and fewer bytes."""
-        return max(0, self.had.taken - self.has.taken)
+        return max(0, self.had.taken - self.chosen - self.has.taken)
 
 
 def lessened(snapshot: ClusterSnapshot, backup: Backup) -> Lessened | None:
@@ -606,12 +608,33 @@ def lessened(snapshot: ClusterSnapshot, backup: Backup) -> Lessened | None:
     if len(copies) < 2 or copies[0].name != backup.name or _taken_by(copies[0].spec) != _taken_by(copies[1].spec):
         return None
     found = Lessened(copies[1], snapshot.run_volumes(copies[0]), snapshot.run_volumes(copies[1]))
+    if not _is_less(found, 0):
+        return None
+    chosen = _chosen_since(snapshot, backup, copies[1])
+    found = msgspec.structs.replace(found, chosen=len(chosen))
+    return found if _is_less(found, sum(one.size or 0 for one in chosen)) else None
+
+
+def _is_less(found: Lessened, chosen_bytes: int) -> bool:
     has, had = found.has, found.had
     if (has.total is not None or had.total is None) and found.fewer:
-        return found
+        return True
     if has.size is None or had.size is None or had.size < _LEAST_BYTES:
-        return None
-    return found if 2 * has.size < had.size else None
+        return False
+    return 2 * has.size < had.size - chosen_bytes
+
+
+def _chosen_since(snapshot: ClusterSnapshot, newest: Backup, before: Backup) -> list[ToldVolume]:
+    """The volumes of a copy that a newer one is without, as somebody chose."""
+    held = {(one.namespace, one.claim) for one in snapshot.told_volumes(newest).volumes if one.fate is VolumeFate.TAKEN}
+    lost = {
+        (one.namespace, one.claim): one
+        for one in snapshot.told_volumes(before).volumes
+        if one.fate is VolumeFate.TAKEN and (one.namespace, one.claim) not in held
+    }
+    spaces = {namespace for namespace, _ in lost}
+    chosen = {(space, one.name) for space in spaces for one in snapshot.volumes_in(newest, space).chosen}
+    return [one for key, one in lost.items() if key in chosen]
 
 
 _LEAST_BYTES = 100_000_000
