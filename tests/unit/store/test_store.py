@@ -51,6 +51,21 @@ def test_an_object_of_two_watches_stays_until_both_have_lost_it() -> None:
     assert seen.names() == set()
 
 
+def test_of_three_watches_each_counts_and_of_one_nothing_is_kept() -> None:
+    seen = Watched()
+    others = [WatchScope("prod", BACKUP, "velero", f"team={name}") for name in ("pay", "web")]
+    seen.list(backup("ledger"), backup("alone"))
+    assert not seen.store._holders
+    for scope in others:
+        seen.list(backup("ledger"), sink=seen.store.sink(scope, seen.clock))
+    for scope in others:
+        seen.store.drop(scope)
+        assert seen.names() == {"ledger", "alone"}
+    assert not seen.store._holders
+    seen.list(backup("alone"))
+    assert seen.names() == {"alone"}
+
+
 def test_ending_a_watch_removes_what_only_it_held() -> None:
     seen = Watched()
     narrow = WatchScope("prod", BACKUP, "", "team=pay")
