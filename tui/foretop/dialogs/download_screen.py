@@ -225,9 +225,7 @@ class DownloadScreen(BaseModal[None]):
 
     def _words(self) -> list[Paragraph]:
         if self.download_state is DownloadState.FETCHING:
-            done, total = self._came_in
-            come = f"{bar(done, total, _BAR)} {done:,} of {total:,} bytes" if total else f"{done:,} bytes"
-            return [Paragraph((signed(f"Requesting the {self.file.noun} … {come}"),))]
+            return [self.progress(*self._came_in)]
         plan = self._plan() if self.download_state is DownloadState.ASKING else None
         if plan is None:
             return self.said
@@ -242,6 +240,11 @@ class DownloadScreen(BaseModal[None]):
             paragraph(_ONCE, Tone.DIM),
             *(why if protection.name else ()),
         ]
+
+    def progress(self, done: int, total: int) -> Paragraph:
+        """How much of it has come; the total is 0 as long as it is not known."""
+        come = f"{bar(done, total, _BAR)} {done:,} of {total:,} bytes" if total else f"{done:,} bytes"
+        return Paragraph((signed(f"Requesting the {self.file.noun} … {come}"),))
 
     def proposal(self, plan: Plan) -> list[Paragraph]:
         """The sentences on what is written."""

@@ -47,6 +47,8 @@ class LogViewer(DownloadScreen):
         Binding("question_mark", "help", show=False),
     ]
     file = RunFile.LOG
+    seeks = "search; n and N go from match to match"
+    """What is typed behind `/` does: in the field, in the help, and its first word at the bottom."""
 
     def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
         super().__init__(service, key, ascii)
@@ -56,7 +58,7 @@ class LogViewer(DownloadScreen):
         yield LogLines(self.ascii)
         with Horizontal(classes="prompt"):
             yield Label("/", markup=False)
-            yield Prompt(placeholder="search; n and N go from match to match", id="search")
+            yield Prompt(placeholder=self.seeks, id="search")
 
     def begin(self) -> None:
         """A log that was fetched before is shown at once."""
@@ -108,7 +110,7 @@ class LogViewer(DownloadScreen):
         where = f"{lines.last_visible:,} of {humanize.count(lines.visible_count, noun)}"
         if not lines.errors_only and lines.errors:
             where += f", {humanize.count(len(lines.errors), 'error')}"
-        keys = [("/", "search")]
+        keys = [("/", self.seeks.partition(";")[0])]
         if self._is_searched:
             where += f", {len(lines.matches):,} matches"
         if self._is_searched or lines.errors:
@@ -133,7 +135,9 @@ class LogViewer(DownloadScreen):
                 ("esc", f"end the search, then close the {noun}"),
                 ("q", f"close the {noun}"),
             )
-            self.app.push_screen(LogHelpScreen(noun, (*_LOG_KEYS, *self.own_keys, *ways_out), self.ascii))
+            self.app.push_screen(
+                LogHelpScreen(noun, (("/", self.seeks), *_LOG_KEYS, *self.own_keys, *ways_out), self.ascii)
+            )
 
     @on(events.ScreenSuspend)
     def _window_opened(self) -> None:
@@ -190,7 +194,11 @@ class LogViewer(DownloadScreen):
     @on(Input.Changed, "#search")
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
-        self.query_one(LogLines).search(event.value)
+        self.seek(event.value)
+
+    def seek(self, text: str) -> None:
+        """Goes by what was typed so far."""
+        self.query_one(LogLines).search(text)
 
     @on(Input.Submitted, "#search")
     def _kept(self, event: Input.Submitted) -> None:
@@ -327,7 +335,6 @@ class PodLogViewer(LogViewer):
 
 _BEFORE = "The run before the last restart."
 _LOG_KEYS = (
-    ("/", "search; n and N go from match to match"),
     ("n N", "next and previous error; while a search is kept, its matches"),
     ("ctrl+z", "only the errors, or all lines"),
     ("w", "wrap long lines, or cut them"),

@@ -13,6 +13,7 @@ from foretop_core.dashboard.session_protocol import DisplayOptions
 if TYPE_CHECKING:
     from textual.app import App
 
+    from foretop_core.dashboard.action_service import ActionService
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
 
@@ -70,6 +71,10 @@ class ActionHost(PageHost, Protocol):
     @property
     def page(self) -> Page | None:
         """The page that is shown."""
+
+    @property
+    def service(self) -> ActionService:
+        """Carries the writes of every window, and knows what a person has agreed to."""
 
     def available(self) -> list[Action]:
         """The actions that would do something here and now."""

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from foretop.main_screen.write_actions import WriteActions
     from foretop.panes.action_sentences import ApplicableAction
     from foretop_core.config.settings import Settings
+    from foretop_core.dashboard.action_service import ActionService
     from foretop_core.dashboard.state import DashboardState
     from foretop_core.models.wire import ObjectRef
 
@@ -152,6 +153,10 @@ class MainScreen(Screen[None]):
         from foretop.main_screen.write_actions import WriteActions
 
         return WriteActions(self)
+
+    @property
+    def service(self) -> ActionService:
+        return self.write_actions.service
 
     @cached_property
     def object_actions(self) -> ObjectActions:

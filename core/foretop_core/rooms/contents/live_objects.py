@@ -10,12 +10,14 @@ import msgspec
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.rooms.contents.objects import Listed, group_and_kind
+from foretop_core.rooms.contents.objects import Difference, Listed, differences, group_and_kind, listed
+from foretop_core.rules.results import ResourceList
 
 MOST_KINDS, MOST_OBJECTS = 200, 10_000
 _PAGE = "500"
 _NOT_READ = frozenset({"Secret"})
 """To list their names is to read what is in them."""
+NO_SECRETS = "Secrets are not compared with those that are there now."
 
 
 class LiveObjects(msgspec.Struct, frozen=True):
@@ -26,6 +28,10 @@ class LiveObjects(msgspec.Struct, frozen=True):
     """`apps/Deployment of shop: why`."""
     kinds: frozenset[tuple[str, str]] = frozenset()
     """Namespace and kind of all that was listed, those without objects too."""
+
+    def not_compared(self) -> tuple[str, ...]:
+        """A sentence for each that was not listed."""
+        return tuple(f"Not compared: {one}" for one in self.unread)
 
 
 class _Served(msgspec.Struct):
@@ -88,6 +94,20 @@ async def live_objects(
             if names:
                 found[namespace, word] = found.get((namespace, word), frozenset()) | names
     return LiveObjects(found, tuple(unread), frozenset(looked))
+
+
+def differs_now(
+    mine: ResourceList, live: LiveObjects, wanted: Collection[str], text: str = ""
+) -> tuple[Difference, ...]:
+    """Added is what only the namespaces have, gone what only the copy has; what was not listed is left out."""
+    seen = {key: names for key, names in listed(mine, wanted, text).items() if key in live.kinds}
+    now = {key: _with(text, key[1], names) for key, names in live.found.items()}
+    return differences(seen, {key: names for key, names in now.items() if names})
+
+
+def _with(text: str, kind: str, names: frozenset[str]) -> frozenset[str]:
+    sought = text.casefold()
+    return names if sought in kind.casefold() else frozenset(name for name in names if sought in name.casefold())
 
 
 async def _names(client: ApiClient, path: str) -> frozenset[str]:

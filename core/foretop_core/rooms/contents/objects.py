@@ -11,6 +11,8 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.contents_facts import namespace_of
 from foretop_core.rules.results import ResourceList
 
+MOST_NAMES = 50
+"""Of one kind in one namespace that are told in a line."""
 Listed = Mapping[tuple[str, str], frozenset[str]]
 """By namespace, "" for none, and kind, such as `apps/Deployment`, the names of its objects."""
 
@@ -44,6 +46,20 @@ def listed(resources: ResourceList, wanted: Collection[str] = (), text: str = ""
     return {key: frozenset(found[key]) for key in sorted(found)}
 
 
+class Inside(msgspec.Struct, frozen=True):
+    """The objects of a copy, and what differs; None where that was not asked for, or could not be had."""
+
+    objects: Listed | None = None
+    differing: tuple[Difference, ...] | None = None
+
+
+def copies_differ(
+    mine: ResourceList, theirs: ResourceList, wanted: Collection[str] = (), text: str = ""
+) -> tuple[Difference, ...]:
+    """Added is what only the other copy has, gone what only the first one has."""
+    return differences(listed(mine, wanted, text), listed(theirs, wanted, text))
+
+
 def differences(before: Listed, now: Listed) -> tuple[Difference, ...]:
     """In the order of namespaces and kinds; none where both have the same."""
     return tuple(
@@ -70,3 +86,19 @@ def difference_lines(found: tuple[Difference, ...], most: int) -> Iterator[str]:
         for sign, names in (("+", one.added), ("-", one.gone)):
             if names:
                 yield f"  {sign} {place} ({len(names):,}): {humanize.join(names, most)}"
+
+
+def inside_lines(inside: Inside, most: int = MOST_NAMES) -> Iterator[str]:
+    """The lines of each that was asked for, under its heading."""
+    if inside.objects is not None:
+        yield "Objects:"
+        yield from object_lines(inside.objects, most)
+        if not inside.objects:
+            yield "  none"
+    if inside.differing is not None:
+        if inside.objects is not None:
+            yield ""
+        yield "Differs (+ only there, - only in this copy):"
+        yield from difference_lines(inside.differing, most)
+        if not inside.differing:
+            yield "  in nothing"

@@ -25,8 +25,8 @@ from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.contents.holdings import NextNamespace, holdings, newest_copy, next_run
-from foretop_core.rooms.contents.live_objects import live_objects
-from foretop_core.rooms.contents.objects import Difference, Listed, difference_lines, differences, listed, object_lines
+from foretop_core.rooms.contents.live_objects import differs_now, live_objects
+from foretop_core.rooms.contents.objects import Inside, copies_differ, inside_lines, listed
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.contents_facts import NamespaceContents, ToldVolume, VolumeFate, told_line
 from foretop_core.rules.facts.volume_facts import KINDS_OF_VOLUMES, NextVolumes, next_volumes
@@ -40,7 +40,6 @@ from foretop_core.tables.resources.protection import next_volumes_item
 KINDS = (SCHEDULE, BACKUP, STORAGE, DEPLOYMENT, NAMESPACE)
 _PART = 1
 _NOW = "now"
-_MOST_NAMES = 50
 _WORDS = {VolumeFate.TAKEN: "taken", VolumeFate.LEFT_OUT: "left out", VolumeFate.NOT_KNOWN: "not known"}
 
 
@@ -95,13 +94,6 @@ class Wanted(msgspec.Struct, frozen=True):
     lists: bool = False
     text: str = ""
     against: str = ""
-
-
-class Inside(msgspec.Struct, frozen=True):
-    """Its objects, and what differs; None where that was not asked for, or could not be had."""
-
-    objects: Listed | None = None
-    differing: tuple[Difference, ...] | None = None
 
 
 class Coming(msgspec.Struct, frozen=True):
@@ -194,18 +186,15 @@ async def _inside(
     """Its objects as far as they are asked for; what they are compared with is fetched, or listed, first."""
     if resources is None:
         return Inside()
-    mine = listed(resources, wanted.namespaces, wanted.text)
-    objects = mine if wanted.lists else None
+    objects = listed(resources, wanted.namespaces, wanted.text) if wanted.lists else None
     if not wanted.against:
         return Inside(objects)
     if wanted.against == _NOW:
         kinds = [kind.kind for kind in resources.kinds]
         client = at.session.clusters[at.context].client
         live = await live_objects(client, wanted.namespaces, kinds, _tell)
-        problems += [ForetopError(f"Not compared: {one}") for one in live.unread]
-        seen = {key: names for key, names in mine.items() if key in live.kinds}
-        now = {key: _with(wanted.text, key[1], names) for key, names in live.found.items()}
-        return Inside(objects, differences(seen, {key: names for key, names in now.items() if names}))
+        problems += [ForetopError(one) for one in live.not_compared()]
+        return Inside(objects, differs_now(resources, live, wanted.namespaces, wanted.text))
     _, other = find_run(at.snapshot, wanted.against)
     if other is None:
         raise BadInput(f"{wanted.against} has no copy yet")
@@ -214,12 +203,7 @@ async def _inside(
     except ForetopError as problem:
         problems.append(problem)
         return Inside(objects)
-    return Inside(objects, differences(mine, listed(theirs, wanted.namespaces, wanted.text)))
-
-
-def _with(text: str, kind: str, names: frozenset[str]) -> frozenset[str]:
-    sought = text.casefold()
-    return names if sought in kind.casefold() else frozenset(name for name in names if sought in name.casefold())
+    return Inside(objects, copies_differ(resources, theirs, wanted.namespaces, wanted.text))
 
 
 def _tell(text: str) -> None:
@@ -257,7 +241,9 @@ def _print(
     elif form == "text":
         for line in _lines(at, schedule, backup, contents):
             say(line)
-        for line in _inside_lines(inside):
+        if inside != Inside():
+            say()
+        for line in inside_lines(inside):
             say(line)
         if schedule is not None:
             _print_next(schedule, coming)
@@ -265,21 +251,6 @@ def _print(
         is_whole = backup is not None and at.snapshot.volume_info(backup) is not None
         item = taken_item(at.context, schedule, backup, contents, coming, is_whole=is_whole)
         emit({**item, **_inside_item(inside)}, form)
-
-
-def _inside_lines(inside: Inside) -> Iterator[str]:
-    if inside.objects is not None:
-        yield ""
-        yield "Objects:"
-        yield from object_lines(inside.objects, _MOST_NAMES)
-        if not inside.objects:
-            yield "  none"
-    if inside.differing is not None:
-        yield ""
-        yield "Differs (+ only there, - only in this copy):"
-        yield from difference_lines(inside.differing, _MOST_NAMES)
-        if not inside.differing:
-            yield "  in nothing"
 
 
 def _inside_item(inside: Inside) -> Item:

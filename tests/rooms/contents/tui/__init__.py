@@ -1,0 +1,1 @@
+"""Tests of looking inside on the screen."""
