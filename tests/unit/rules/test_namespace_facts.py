@@ -13,15 +13,17 @@ from msgspec.structs import replace
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models import (
     Backup,
+    BackupSpec,
     BackupStorageLocation,
     DataMovement,
     DataUpload,
+    Namespace,
     PersistentVolume,
     PodVolumeBackup,
     Resource,
     from_builtins,
 )
-from foretop_core.models.velero import ScheduleStatus, VolumeSnapshotLocation
+from foretop_core.models.velero import ItemProgress, ScheduleStatus, VolumeSnapshotLocation
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import NamespaceFacts, ProtectionJudge, ProtectionLimits
 from foretop_core.rules.humanize import rfc3339
@@ -31,7 +33,7 @@ from foretop_core.rules.volumes.evidence import VolumeFlags
 from foretop_core.rules.volumes.foretold import Deciders
 from foretop_core.tables.engine.status_glyphs import Tone
 from tests.objects import NOW
-from tests.unit.rules.test_protection import CLAIMS_READ, claim, copy, location, nab, namespace, schedule, wire
+from tests.unit.rules.test_protection import CLAIMS_READ, claim, copy, location, nab, namespace, restore, schedule, wire
 from tests.unit.tables.test_views import Shown
 
 _COVERED = (location(), namespace("team"), schedule("daily", "team", cron="0 3 * * *"), CLAIMS_READ)
@@ -361,6 +363,30 @@ def test_where_all_volumes_are_newer_than_the_copy_none_of_their_data_is_in_it()
     assert (found.word, found.volumes.newer) == ("manifests only", ("fresh",))
 
 
+@pytest.mark.parametrize("names", [("team",), ("*",), ()])
+def test_a_copy_that_is_older_than_the_namespace_has_nothing_of_it(names: tuple[str, ...]) -> None:
+    meta = {"name": "team", "creationTimestamp": wire(NOW - timedelta(minutes=30))}
+    fresh = from_builtins(Namespace, {"metadata": meta})
+    objects = (location(), fresh, schedule("daily", *names, cron="0 3 * * *"), CLAIMS_READ)
+    found = facts(*objects, copy("one", *names))
+    assert (found.word, found.severity) == ("no copy yet", None)
+    assert found.why == "it was made after its newest copy, which has nothing of it, and is not backed up yet"
+    assert facts(*objects, copy("one", *names, age=timedelta(minutes=20))).word == "protected"
+    back = restore("back", "one", "team", age=timedelta(minutes=29))
+    assert facts(*objects, copy("one", *names), back).word == "protected", "it was made from that copy"
+
+
+def test_a_completed_backup_that_took_not_a_single_object_is_no_copy() -> None:
+    """Velero 1.18.0 makes such backups of a template that only excludes namespaces by patterns."""
+    made = copy("one", excludedNamespaces=["kube-*"])
+    empty = replace(made, status=replace(made.status, progress=ItemProgress()))
+    objects = (location(), namespace("team"), schedule("daily", cron="0 3 * * *"), CLAIMS_READ)
+    found = facts(*objects, empty)
+    assert (found.word, found.copies_text) == ("no copy", "0 good, 0 partial")
+    full = replace(empty, status=replace(made.status, progress=ItemProgress(7, 7)))
+    assert (facts(*objects, full).word, facts(*objects, full, empty).copies_text) == ("protected", "1 good")
+
+
 def test_what_a_resource_policy_decides_is_not_known() -> None:
     """Neither its next run nor its copies are called complete, or partial, by the template alone."""
     policy = {"kind": "configmap", "name": "gold"}
@@ -408,6 +434,16 @@ def test_a_namespace_that_waits_for_a_nab_is_not_told_in_the_words_of_a_new_sche
     asked = [nab("team", f"n{place}", phase) for place, phase in enumerate(phases)]
     found = facts(location(), namespace("team"), *asked)
     assert (found.word, found.why) == ("no copy yet", why)
+
+
+def test_a_nab_of_a_part_is_no_copy_of_all_while_one_of_all_runs() -> None:
+    part, whole = nab("team", "part"), nab("team", "whole", "InProgress")
+    only = replace(part.spec, backup_spec=BackupSpec(included_resources=("configmaps",)))
+    later = replace(whole.metadata, creation_timestamp=NOW)
+    objects = (location(), namespace("team"), CLAIMS_READ, replace(whole, metadata=later))
+    assert facts(*objects, part).word == "by hand only"
+    found = facts(*objects, replace(part, spec=only))
+    assert (found.word, found.lack, found.copies_text) == ("partial", "only configmaps", "0 good, 1 partial")
 
 
 def test_what_was_worked_out_for_a_moment_goes_with_it() -> None:

@@ -194,6 +194,8 @@ class ProtectionJudge:
             return ProtectionState.UNREACHABLE
         if self.is_late(row):
             return ProtectionState.LATE
+        if self.is_younger_than_copies(row):
+            return ProtectionState.NO_COPY
         if self.is_expiring(row):
             return ProtectionState.EXPIRING
         if row.unready:
@@ -256,6 +258,13 @@ class ProtectionJudge:
             return False
         usable = row.copies.usable
         return usable is None or began(usable) < promise.since
+
+    def is_younger_than_copies(self, row: NamespaceProtection) -> bool:
+        """True if it was made, or made again, after its newest copy, and not by a restore."""
+        at, restored = row.copies.usable_at, row.restored
+        if at is None or row.created is None or row.created <= at:
+            return False
+        return restored is None or restored < row.created
 
     def is_expiring(self, row: NamespaceProtection) -> bool:
         """True if its last good copy is gone soon, with none to come before."""
@@ -539,6 +548,8 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 return "a copy is due: its schedules were created, unpaused or skipped lately and have made none since"
             case _ if self.is_copy_due:
                 return "a copy is due, and late if the next run makes none"
+            case ProtectionState.NO_COPY if self.newest_copy is not None:
+                return "it was made after its newest copy, which has nothing of it, and is not backed up yet"
             case ProtectionState.NO_COPY if self.protection.is_paused:
                 return "it has no copy, and its schedules are paused"
             case ProtectionState.NO_COPY if not self.protection.is_covered:

@@ -13,7 +13,7 @@ from foretop_core.models import Backup, BackupSpec, NonAdminBackup
 from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR, Metadata, Time
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.phases import USABLE
-from foretop_core.rules.protection.coverage import Coverage, Extent, NamespaceFilter, resource_policy
+from foretop_core.rules.protection.coverage import Coverage, Extent, NamespaceFilter, content_coverage, resource_policy
 from foretop_core.rules.schedule_history import began
 
 DRILLED = f"{ANNOTATIONS}drilled"
@@ -78,7 +78,10 @@ NO_COPIES = CopySummary()
 
 
 def is_copy(backup: Backup) -> bool:
-    return backup.phase in USABLE and backup.metadata.deletion_timestamp is None
+    """One that took not a single object is none: each namespace that it takes is an object itself."""
+    progress = backup.status.progress
+    is_empty = progress is not None and not (progress.total_items or progress.items_backed_up)
+    return backup.phase in USABLE and backup.metadata.deletion_timestamp is None and not is_empty
 
 
 def summarized(backups: Iterable[Backup], coverage: Coverage) -> CopySummary:
@@ -127,7 +130,8 @@ def merged(summaries: Iterable[CopySummary]) -> CopySummary:
 
 def nab_copies(nabs: Iterable[NonAdminBackup]) -> CopySummary:
     """The copies that the NABs of a namespace report, for those who may not read the Backups."""
-    return summarized(filter(is_copy, map(_reported, nabs)), _WHOLE)
+    copies = filter(is_copy, map(_reported, nabs))
+    return merged(summarized((backup,), content_coverage(backup.spec)) for backup in copies)
 
 
 def drills_of(backup: Backup) -> dict[str, DrillOutcome]:
@@ -161,7 +165,8 @@ def drills_written(backup: Backup, namespace: str, outcome: DrillOutcome) -> str
 
 def _reported(nab: NonAdminBackup) -> Backup:
     meta = Metadata(name=nab.velero.name or nab.name, namespace=nab.velero.namespace)
-    spec = BackupSpec(included_namespaces=(nab.namespace,))
+    # A tenant's location has another name at Velero.
+    spec = replace(nab.spec.backup_spec, included_namespaces=(nab.namespace,), storage_location="")
     status = nab.velero.status
     return Backup(metadata=meta, spec=spec, status=status) if status is not None else Backup(metadata=meta, spec=spec)
 

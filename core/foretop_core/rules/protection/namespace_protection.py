@@ -86,6 +86,8 @@ class NamespaceProtection:
     """The schedule whose run is the next that can make a copy, or the next to be refused where all are; None: none."""
     is_next_refused: bool = False
     """Whether Velero refuses that run, because of where the copy would be kept."""
+    created: datetime | None = None
+    """None where it is gone, or was not seen."""
     shared: SharedProtection | None = field(default=None, compare=False, repr=False)
     """The part that it has in common with others, to judge that once."""
 

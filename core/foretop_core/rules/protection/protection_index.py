@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from datetime import datetime
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -66,10 +66,17 @@ class ProtectionIndex:
     that is gone since cannot be told without its list of resources.
     """
 
-    def __init__(self, dialect_of: DialectOf, namespaces: Iterable[str] | None) -> None:
+    def __init__(
+        self,
+        dialect_of: DialectOf,
+        namespaces: Iterable[str] | None,
+        created: Mapping[str, datetime | None] | None = None,
+    ) -> None:
         self._dialect_of = dialect_of
         self._existing = None if namespaces is None else set(namespaces)
         self._uses = FilterUses(self._existing or ())
+        self._created = dict(created or {})
+        """When the namespaces that were seen were made."""
         self._named: Counter[str] = Counter()
         self._groups: dict[Hashable, CopyGroup] = {}
         self._copies: dict[_Name, tuple[Hashable, CopyGroup]] = {}
@@ -134,6 +141,7 @@ class ProtectionIndex:
             volumes,
             next_cover,
             is_next_refused,
+            self._created.get(namespace),
             shared,
         )
 
@@ -179,7 +187,7 @@ class ProtectionIndex:
         """Equal specs of many backups are one object, as the store keeps them."""
         for backup in backups:
             meta = backup.metadata
-            if backup.status.phase not in USABLE or meta.deletion_timestamp is not None:
+            if not is_copy(backup):
                 continue
             place = (meta.namespace, id(backup.spec))
             held = by_spec.get(place)
@@ -377,6 +385,9 @@ class ProtectionIndex:
         name, drill = namespace.name, "" if gone else namespace.label(DRILL_LABEL)
         leaves = bool(drill) and namespace.metadata.deletion_timestamp is not None
         self._labelled.pop(name, None)
+        self._created.pop(name, None)
+        if not gone:
+            self._created[name] = namespace.created
         if drill and not leaves:
             self._labelled[name] = drill
         touched: Iterable[str] = (name,)
@@ -528,7 +539,7 @@ def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
     known = snapshot.namespaces
     labelled = [item for item in known or () if not item.metadata.labels.keys().isdisjoint(_NAMESPACE_LABELS)]
     names = None if known is None else {item.name for item in known}.difference(item.name for item in labelled)
-    index = ProtectionIndex(snapshot.dialect, names)
+    index = ProtectionIndex(snapshot.dialect, names, {item.name: item.created for item in known or ()})
     everything: tuple[Iterable[Resource], ...] = (
         snapshot.storage,
         snapshot.schedules,
