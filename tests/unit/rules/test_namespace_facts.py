@@ -361,6 +361,9 @@ def test_where_all_volumes_are_newer_than_the_copy_none_of_their_data_is_in_it()
     newer = claim("team", "fresh", creationTimestamp=wire(NOW))
     found = facts(*_COVERED, newer, copy("one", "team"))
     assert (found.word, found.volumes.newer) == ("manifests only", ("fresh",))
+    pending = replace(newer, status=replace(newer.status, phase="Pending"))
+    waits = facts(*_COVERED, pending, copy("one", "team"))
+    assert (waits.word, waits.volumes.newer) == ("protected", ()), "it has no volume yet"
 
 
 @pytest.mark.parametrize("names", [("team",), ("*",), ()])

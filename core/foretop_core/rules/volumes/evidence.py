@@ -335,7 +335,7 @@ def volume_evidence(
             excluded.add(claim.name)
         of_another = _is_of_another(movement, claim) if movement is not None else None
         if of_another is not False and is_newer(one, backup.started):
-            newer.append(claim.name)
+            newer += [claim.name] if claim.has_volume else []
         elif of_another:
             left_out.append(LeftOutVolume(claim.name, "the data is that of another claim of this name"))
         elif movement is None and known is not None and (told := _told(one, backup, count, known)) is not None:
