@@ -379,6 +379,27 @@ def test_a_copy_that_is_older_than_the_namespace_has_nothing_of_it(names: tuple[
     assert facts(*objects, copy("one", *names), back).word == "protected", "it was made from that copy"
 
 
+@pytest.mark.parametrize(
+    ("template", "word"),
+    [
+        ({"snapshotVolumes": False}, "volumes missing"),
+        ({"snapshotVolumes": False, "defaultVolumesToFsBackup": True}, "protected"),
+        ({}, "protected"),
+    ],
+)
+def test_a_namespace_is_protected_only_while_a_template_takes_its_volumes(template: dict[str, Any], word: str) -> None:
+    """The copy was made before the template was changed."""
+    covered = (location(), namespace("team"), schedule("daily", "team", cron="0 3 * * *", **template))
+    objects = (*covered, _DATA, _VOLUMES[0], copy("one", "team"), _moved(PodVolumeBackup, "data"))
+    found = facts(*objects, deciding=_DECIDES)
+    assert found.word == word
+    if word == "volumes missing":
+        assert found.why == "its newest copy has its volumes, and no schedule takes the data of data any more"
+        other = schedule("weekly", "team", cron="0 4 * * 0")
+        assert facts(*objects, other, deciding=_DECIDES).word == "protected", "another one takes it"
+        assert facts(*objects).word == "protected", "what decides was not read"
+
+
 def test_a_completed_backup_that_took_not_a_single_object_is_no_copy() -> None:
     """Velero 1.18.0 makes such backups of a template that only excludes namespaces by patterns."""
     made = copy("one", excludedNamespaces=["kube-*"])

@@ -25,6 +25,7 @@ from foretop_core.rules.protection.coverage import (
     Coverage,
     Extent,
     cluster_scoped_text,
+    is_without_volumes,
     namespace_filter,
     resource_policy,
 )
@@ -127,6 +128,8 @@ _WORDS = {
 
 _BEYOND = 1.05
 """From this share of its promise on a copy is called older."""
+_MOST_FORETOLD = 2000
+"""Claims of the cluster; Triage is silent on what is never taken beside more."""
 _LONG_INCOMPLETE = 3
 """For so many times its promise partial copies may take the place of a complete one."""
 
@@ -214,7 +217,26 @@ class ProtectionJudge:
             return ProtectionState.PAUSED
         if volumes.unknown:
             return ProtectionState.NOT_KNOWN
+        if volumes.taken and self.lost_next(row):
+            return ProtectionState.VOLUMES_MISSING
         return ProtectionState.PROTECTED if row.is_covered else ProtectionState.BY_HAND
+
+    def lost_next(self, row: NamespaceProtection) -> tuple[str, ...]:
+        """The volumes that no schedule takes any more, though nobody chose them.
+
+        To foretell those of every namespace at each change takes too long: only templates that take no volume of
+        their own accord are looked at, where a pod may still ask for a file copy, and not beside very many claims.
+        """
+        covers = [cover.schedule for cover in row.covers if not cover.is_refused]
+        if len(self.snapshot.claims) > _MOST_FORETOLD or not all(
+            is_without_volumes(one.spec.template) for one in covers
+        ):
+            return ()
+        left_out = [
+            {lost.name for lost in self.snapshot.next_volumes(one, row.namespace).left_out if not lost.is_chosen}
+            for one in covers
+        ]
+        return tuple(sorted(set.intersection(*left_out))) if left_out else ()
 
     def is_ignored(self, namespace: str) -> bool:
         if namespace in self.snapshot.velero_namespaces:
@@ -558,6 +580,9 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 )
             case ProtectionState.PARTIAL if self.protection.lost.good:
                 return "no copy in reach has all of it"
+            case ProtectionState.VOLUMES_MISSING if not self.volumes.missing:
+                names = humanize.join(self.judge.lost_next(self.protection))
+                return f"its newest copy has its volumes, and no schedule takes the data of {names} any more"
             case ProtectionState.VOLUMES_MISSING:
                 volumes = self.volumes
                 lacks = f"its newest copy lacks {len(volumes.missing)} of {humanize.count(volumes.expected, 'volume')}"
