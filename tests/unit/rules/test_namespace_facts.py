@@ -398,6 +398,8 @@ def test_a_namespace_is_protected_only_while_a_template_takes_its_volumes(templa
         other = schedule("weekly", "team", cron="0 4 * * 0")
         assert facts(*objects, other, deciding=_DECIDES).word == "protected", "another one takes it"
         assert facts(*objects).word == "protected", "what decides was not read"
+        asked = (*covered, _DATA, _VOLUMES[0], copy("one", "team", **template), _moved(PodVolumeBackup, "data"))
+        assert facts(*asked, deciding=_DECIDES).word == "protected", "the pod that asked may be back"
 
 
 def test_a_completed_backup_that_took_not_a_single_object_is_no_copy() -> None:

@@ -224,13 +224,15 @@ class ProtectionJudge:
     def lost_next(self, row: NamespaceProtection) -> tuple[str, ...]:
         """The volumes that no schedule takes any more, though nobody chose them.
 
-        To foretell those of every namespace at each change takes too long: only templates that take no volume of
-        their own accord are looked at, where a pod may still ask for a file copy, and not beside very many claims.
+        To foretell those of every namespace at each change takes too long: looked at are only templates that have
+        ceased to take volumes of their own accord, and not beside very many claims. A pod may still ask for a file
+        copy; one that asked for it of the same template, and is gone for now, may be back at the next run.
         """
-        covers = [cover.schedule for cover in row.covers if not cover.is_refused]
-        if len(self.snapshot.claims) > _MOST_FORETOLD or not all(
-            is_without_volumes(one.spec.template) for one in covers
-        ):
+        newest, covers = row.copies.usable, [cover.schedule for cover in row.covers if not cover.is_refused]
+        has_ceased = all(is_without_volumes(one.spec.template) for one in covers)
+        if newest is None or is_without_volumes(newest.spec) or not has_ceased:
+            return ()
+        if len(self.snapshot.claims) > _MOST_FORETOLD:
             return ()
         left_out = [
             {lost.name for lost in self.snapshot.next_volumes(one, row.namespace).left_out if not lost.is_chosen}
