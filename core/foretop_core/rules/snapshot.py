@@ -46,7 +46,12 @@ from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.lookups import Lookups, own_run
 from foretop_core.rules.phases import QUEUE_PHASES, USABLE, WAITING
 from foretop_core.rules.protection.coverage import namespace_filter
-from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
+from foretop_core.rules.protection.protection_index import (
+    NO_POLICIES,
+    ProtectionIndex,
+    VolumePolicies,
+    protection_index,
+)
 from foretop_core.rules.queue.node_limits import Limits, NodeAgentLimits
 from foretop_core.rules.queue.owners import OwnerKind, owner_of
 from foretop_core.rules.queue.volumes import NodeLoad, moved_before
@@ -484,6 +489,19 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _next_volumes_of(self) -> dict[tuple[str, str], tuple[BackupSpec, Mapping[str, ForetoldVolumes]]]:
         return {}
+
+    @cached_property
+    def volume_policies(self) -> VolumePolicies:
+        """The resource policies that were read and have nothing but policies of volumes."""
+        if not self.deciding:
+            return NO_POLICIES
+        from foretop_core.rules.volumes.foretold import policies_of_volumes
+
+        return {
+            (namespace, name): written
+            for namespace, known in self.deciding.items()
+            for name, written in policies_of_volumes(known, self.verdict(namespace).release)
+        }
 
     def deciders(self, namespace: str) -> Deciders:
         """All that decides about volumes in the runs of a server, as far as it was read."""

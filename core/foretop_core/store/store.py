@@ -113,7 +113,10 @@ class Feed:
 
 
 class ProtectionCache:
-    """One index for each cluster; made anew where servers read expressions otherwise, or namespaces come in sight."""
+    """One index for each cluster.
+
+    It is made anew where servers read expressions otherwise, namespaces come in sight, or policies are others.
+    """
 
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
@@ -123,7 +126,7 @@ class ProtectionCache:
     def of(self, snapshot: ClusterSnapshot) -> ProtectionIndex:
         """As of this snapshot, which must be the store's last one."""
         self._keep_up()
-        basis = (snapshot.verdicts, snapshot.namespaces is not None)
+        basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volume_policies)
         held = self._held.get(snapshot.context)
         if held is None or held[0] != basis:
             held = self._held[snapshot.context] = (basis, protection_index(snapshot))

@@ -21,7 +21,7 @@ from foretop_core.rules.volumes.evidence import (
     VolumeInfo,
 )
 from foretop_core.rules.volumes.foretold import Deciders
-from tests.objects import NOW, backup, schedule
+from tests.objects import NOW, at, backup, schedule
 from tests.unit.rules.test_foretold import COPY_ALL, KNOWN, NO_FLAGS, POLICY, SKIP_FAST, claim, pod, volume, world
 
 _EXCLUDED = {EXCLUDE_LABEL: "true"}
@@ -150,6 +150,45 @@ def test_what_a_policy_skips_is_no_fault(of_cluster: Resource) -> None:
     assert (found.word, _told(found)) == ("protected, 1 left out by policy", [("data", _SKIPS, True)])
     of_template = _facts(_copy(resourcePolicy=POLICY), claim(), of_cluster, deciding=_policy())
     assert (of_template.volumes.missing, _told(of_template)) == ((), [("data", _SKIPS, True)])
+
+
+@pytest.mark.parametrize("of_cluster", [volume(), _NFS])
+def test_what_the_policy_of_the_template_skips_is_no_fault_where_that_leaves_out_no_object(
+    of_cluster: Resource,
+) -> None:
+    made = _copy(resourcePolicy=POLICY)
+    found = _facts(made, claim(), of_cluster, deciding=_policy())
+    assert (found.word, _told(found)) == ("protected, 1 left out by policy", [("data", _SKIPS, True)])
+
+
+_OF_OBJECTS = "includeExcludePolicy:\n  excludedNamespaceScopedResources: [secrets]\n"
+
+
+@pytest.mark.parametrize(
+    "deciding",
+    [
+        None,
+        KNOWN,
+        _policy(SKIP_FAST + _OF_OBJECTS),
+        _policy(changed=None),
+        _policy(changed="2026-11-15T02:00:01Z"),
+        _policy("version: v1\nvolumePolicies: 1\n"),
+        _policy(name="another"),
+    ],
+)
+def test_a_copy_is_whole_only_by_a_policy_that_was_read_and_was_there_before_it(deciding: Deciders | None) -> None:
+    plain = _facts(_copy(), claim(), _NFS, deciding=deciding)
+    assert plain.protection.copies.good == 1
+    found = _facts(_copy(resourcePolicy=POLICY), claim(), _NFS, deciding=deciding)
+    assert (found.protection.copies.good, found.word) == (0, "not known")
+
+
+def test_a_copy_that_was_read_back_from_the_storage_had_the_policy_of_another_cluster_or_of_this_one() -> None:
+    made = _copy(resourcePolicy=POLICY)
+    made = replace(made, status=replace(made.status, completion_timestamp=at("02:10:00")))
+    synced = replace(made, metadata=replace(made.metadata, creation_timestamp=NOW))
+    assert _facts(made, deciding=_policy()).protection.copies.good == 1
+    assert _facts(synced, deciding=_policy()).protection.copies.good == 0
 
 
 def test_a_copy_of_other_policies_of_the_server_or_of_another_cluster_proves_no_choice() -> None:

@@ -224,8 +224,19 @@ class CopyGroup(msgspec.Struct):
         self._summary = None
 
 
-def group_key(backup: Backup) -> Hashable:
-    return backup.namespace, backup.spec.storage_location, _content_key(backup.spec)
+def is_of_storage(backup: Backup) -> bool:
+    """True if it was there before its object was: it may be a backup of another cluster."""
+    ended = backup.status.completion_timestamp
+    return backup.created is not None and ended is not None and backup.created > ended
+
+
+def is_later(at: datetime | None, started: datetime | None) -> bool:
+    """True if something is of a time after the start of a backup, or may be."""
+    return at is not None and (started is None or at > started)
+
+
+def group_key(backup: Backup, *, is_policy_of_volumes: bool = False) -> Hashable:
+    return backup.namespace, backup.spec.storage_location, _content_key(backup.spec), is_policy_of_volumes
 
 
 def _facts(backup: Backup) -> Hashable:

@@ -163,8 +163,11 @@ def template_coverage(spec: BackupSpec, namespace: str) -> Coverage:
     return content if namespace_filter(spec).takes(namespace) else _NOT_INCLUDED
 
 
-def content_coverage(spec: BackupSpec) -> Coverage:
-    """The coverage of any namespace that the template takes."""
+def content_coverage(spec: BackupSpec, *, is_policy_of_volumes: bool = False) -> Coverage:
+    """The coverage of any namespace that the template takes.
+
+    A resource policy that has nothing but policies of volumes leaves out no object; another one may.
+    """
     if refusal := refused_because(spec):
         return Coverage(Extent.NONE, f"Velero refuses it: {refusal}")
     if not all(map(_selector, _selectors(spec))):
@@ -175,7 +178,7 @@ def content_coverage(spec: BackupSpec) -> Coverage:
     only = () if not included or _EVERYTHING in included else tuple(_namespaced(included, excluded))
     if included and _EVERYTHING not in included and not only:
         return Coverage(Extent.NONE, f"only {humanize.join(included)}, which are in no namespace")
-    if policy := resource_policy(spec):
+    if not is_policy_of_volumes and (policy := resource_policy(spec)):
         return Coverage(Extent.UNKNOWN, f"its resource policy {policy} was not read")
     without = () if only else tuple(name for name in _namespaced(excluded) if name.partition(".")[0] not in _MADE_AGAIN)
     return _described(only, without, selector_text(spec))

@@ -33,11 +33,14 @@ from foretop_core.rules.protection.copies import (
     drills_of,
     group_key,
     is_copy,
+    is_later,
+    is_of_storage,
     nab_copies,
 )
 from foretop_core.rules.protection.coverage import (
     NamespaceFilter,
     content_coverage,
+    resource_policy,
     volume_method,
 )
 from foretop_core.rules.protection.filter_uses import FilterUses
@@ -51,11 +54,14 @@ from foretop_core.rules.protection.namespace_protection import (
 )
 
 DialectOf: TypeAlias = Callable[[Schedule], Dialect | None]
+VolumePolicies: TypeAlias = Mapping[tuple[str, str], datetime]
+"""By server and name, the resource policies that have nothing but policies of volumes, and when each was written."""
 R = TypeVar("R", bound=Resource)
 _Name: TypeAlias = tuple[str, str]
 _Touched: TypeAlias = list[Iterable[str]]
 """Lists of namespaces, put together only where somebody asks for them: a backup may take them all."""
 _ALL = ("*",)
+NO_POLICIES: VolumePolicies = {}
 _NAMESPACE_LABELS = frozenset({DRILL_LABEL, EXCLUDE_LABEL})
 
 
@@ -71,8 +77,9 @@ class ProtectionIndex:
         dialect_of: DialectOf,
         namespaces: Iterable[str] | None,
         created: Mapping[str, datetime | None] | None = None,
+        volume_policies: VolumePolicies = NO_POLICIES,
     ) -> None:
-        self._dialect_of = dialect_of
+        self._dialect_of, self._volume_policies = dialect_of, volume_policies
         self._existing = None if namespaces is None else set(namespaces)
         self._uses = FilterUses(self._existing or ())
         self._created = dict(created or {})
@@ -183,13 +190,13 @@ class ProtectionIndex:
     def load_backups(self, backups: Iterable[Backup]) -> None:
         """Takes in backups that were not known before, tens of thousands at once; restores come later."""
         copies = self._copies
-        by_spec: dict[tuple[str, int], tuple[Hashable, CopyGroup]] = {}
+        by_spec: dict[tuple[str, int, bool], tuple[Hashable, CopyGroup]] = {}
         """Equal specs of many backups are one object, as the store keeps them."""
         for backup in backups:
             meta = backup.metadata
             if not is_copy(backup):
                 continue
-            place = (meta.namespace, id(backup.spec))
+            place = (meta.namespace, id(backup.spec), self._had_policy_of_volumes(backup))
             held = by_spec.get(place)
             if held is None:
                 self._backup(None, backup)
@@ -225,7 +232,8 @@ class ProtectionIndex:
         touched: _Touched = []
         held = self._copies.pop(_name(before), None) if before is not None else None
         stays = after is not None and is_copy(after)
-        if held is not None and before is not None and after is not None and stays and held[0] == group_key(after):
+        is_same = held is not None and after is not None and held[0] == self._key_of(after)
+        if held is not None and before is not None and after is not None and stays and is_same:
             self._copies[_name(after)] = held
             held[1].renew(before, after)
             self._uses.renew(held[1].filter)
@@ -263,11 +271,22 @@ class ProtectionIndex:
         self._uses.settle(group.filter)
 
     def _group_of(self, backup: Backup) -> tuple[Hashable, CopyGroup]:
-        key = group_key(backup)
+        key = self._key_of(backup)
         group = self._groups.get(key)
         if group is None:
-            group = CopyGroup(self._filter_of(backup.spec), content_coverage(backup.spec))
+            coverage = content_coverage(backup.spec, is_policy_of_volumes=self._had_policy_of_volumes(backup))
+            group = CopyGroup(self._filter_of(backup.spec), coverage)
         return key, group
+
+    def _key_of(self, backup: Backup) -> Hashable:
+        return group_key(backup, is_policy_of_volumes=self._had_policy_of_volumes(backup))
+
+    def _had_policy_of_volumes(self, backup: Backup) -> bool:
+        """True if its policy was the one that was read; of another cluster's backup nothing tells it."""
+        if not backup.spec.resource_policy or is_of_storage(backup):
+            return False
+        written = self._volume_policies.get((backup.namespace, resource_policy(backup.spec)))
+        return written is not None and not is_later(written, backup.started)
 
     def _note_drills(self, before: Backup | None, after: Backup | None) -> _Touched:
         touched: _Touched = []
@@ -312,7 +331,10 @@ class ProtectionIndex:
         runs = parsed if usable and isinstance(parsed, CronSchedule) and not parsed.never_fires else None
         return NamespaceCover(
             schedule,
-            content_coverage(template),
+            content_coverage(
+                template,
+                is_policy_of_volumes=(schedule.namespace, resource_policy(template)) in self._volume_policies,
+            ),
             volume_method(template),
             runs,
             next_run(schedule, dialect) if usable and dialect is not None else None,
@@ -531,6 +553,9 @@ class ProtectionSource(Protocol):
     def namespaces(self) -> tuple[Namespace, ...] | None:
         """None where they were not seen."""
 
+    @property
+    def volume_policies(self) -> VolumePolicies: ...
+
     def dialect(self, schedule: Schedule, /) -> Dialect | None: ...
 
 
@@ -539,7 +564,8 @@ def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
     known = snapshot.namespaces
     labelled = [item for item in known or () if not item.metadata.labels.keys().isdisjoint(_NAMESPACE_LABELS)]
     names = None if known is None else {item.name for item in known}.difference(item.name for item in labelled)
-    index = ProtectionIndex(snapshot.dialect, names, {item.name: item.created for item in known or ()})
+    created = {item.name: item.created for item in known or ()}
+    index = ProtectionIndex(snapshot.dialect, names, created, snapshot.volume_policies)
     everything: tuple[Iterable[Resource], ...] = (
         snapshot.storage,
         snapshot.schedules,

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 from foretop_core.models import Backup, DataMovement, DataUpload, PersistentVolume, PersistentVolumeClaim, Pod, Resource
+from foretop_core.rules.protection.copies import is_later, is_of_storage
 from foretop_core.rules.protection.coverage import VolumeMethod, resource_policy
 from foretop_core.rules.volumes.evidence import (
     GLOBAL_POLICIES,
@@ -101,17 +102,6 @@ def _changed_since(backup: Backup, deciders: Deciders) -> str:
     )
     later = next((one for one in others if is_later(one.created, backup.started)), None)
     return f"the {type(later).__name__} {later.name} was made later" if later is not None else ""
-
-
-def is_of_storage(backup: Backup) -> bool:
-    """True if it was there before its object was: it may be a backup of another cluster."""
-    ended = backup.status.completion_timestamp
-    return backup.created is not None and ended is not None and backup.created > ended
-
-
-def is_later(at: datetime | None, started: datetime | None) -> bool:
-    """True if something is of a time after the start of a backup, or may be."""
-    return at is not None and (started is None or at > started)
 
 
 def _gone(

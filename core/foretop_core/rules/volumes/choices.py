@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from foretop_core.models import Backup
+from foretop_core.rules.protection.copies import is_later, is_of_storage
 from foretop_core.rules.protection.coverage import resource_policy
-from foretop_core.rules.volumes.by_count import MOST_COUNTED, is_later, is_of_storage
+from foretop_core.rules.volumes.by_count import MOST_COUNTED
 from foretop_core.rules.volumes.evidence import GLOBAL_POLICIES, is_excluded
 from foretop_core.rules.volumes.foretold import (
     NOT_COPIED,

@@ -6,7 +6,8 @@ name of it, and so does each that no server was watched in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 
 import msgspec
@@ -602,6 +603,16 @@ def _policies(spec: BackupSpec, deciders: Deciders, run: str) -> ResourcePolicie
             read.step, f"invalid resource policies: fail to {steps[read.step]} {of_run}{_because(deciders)}{read.why}"
         )
     return read
+
+
+def policies_of_volumes(deciders: Deciders, release: Release | None) -> Iterator[tuple[str, datetime]]:
+    """The policies that leave out no object, as this release reads them, and when each was written last."""
+    for name, held in deciders.config_maps.items():
+        if held is None or (written := held.changed) is None:
+            continue
+        read = read_policies(held, release)
+        if isinstance(read, ResourcePolicies) and read == ResourcePolicies(read.volumes):
+            yield name, written
 
 
 def _because(deciders: Deciders) -> str:
