@@ -27,7 +27,9 @@ from tests.unit.actions.test_journal import entry
 @contextmanager
 def served(*options: str) -> Iterator[tuple[Path, subprocess.Popen[str]]]:
     """A box in a process of its own, which tidies up after itself when it is told to end."""
-    command = [sys.executable, "-c", "from foretop.cli import main; main()", "demo", "--serve", *options]
+    # Whoever runs the tests may ignore a SIGHUP, and then this would too.
+    plain = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); from foretop.cli import main; main()"
+    command = [sys.executable, "-c", plain, "demo", "--serve", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:
