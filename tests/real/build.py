@@ -159,8 +159,11 @@ def _make_policy_oracle(folder: Path, say: Callable[[str], None]) -> None:
         copy = Path(temporary, "velero")
         shutil.copytree(_downloaded(CRD_SOURCES[0]), copy, copy_function=shutil.copyfile)
         for file, target in (("main", "cmd/policyoracle/main.go"), ("read", "internal/resourcepolicies/read.go")):
-            copy.joinpath(target).parent.chmod(0o755)
-            copy.joinpath(target).parent.mkdir(exist_ok=True)
+            parent = copy.joinpath(target).parent
+            # The folders of the module cache cannot be written to.
+            parent.parent.chmod(0o755)
+            parent.mkdir(exist_ok=True)
+            parent.chmod(0o755)
             shutil.copyfile(POLICY_ORACLE / f"{file}.txt", copy / target)
         arguments = ["-o", str(folder / "policyoracle"), "./cmd/policyoracle"]
         go_build("the policy oracle", arguments, say, copy, {"GONOSUMDB": "github.com/project-velero/kopia"})

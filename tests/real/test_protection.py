@@ -64,8 +64,9 @@ def _furnish(cluster: RealCluster, home: str, shop: str) -> None:
     _post(cluster, SCHEDULE, home, "broken", broken, {"phase": "Enabled"})
     for name, phase in ((f"{shop}-1", "Completed"), (f"{shop}-2", "PartiallyFailed"), ("legacy-1", "Completed")):
         spec = {"includedNamespaces": [name[:-2]], "storageLocation": "default"}
-        kept = {"expiration": _wire(timedelta(days=-20)), "startTimestamp": _wire(timedelta(hours=1))}
-        ended = {"phase": phase, "completionTimestamp": now, **kept}
+        # The namespaces are made now, and so the copies of them are ones of later.
+        kept = {"expiration": _wire(timedelta(days=-20)), "startTimestamp": _wire(timedelta(minutes=-1))}
+        ended = {"phase": phase, "completionTimestamp": _wire(timedelta(minutes=-2)), **kept}
         _post(cluster, BACKUP, home, name, spec, ended)
 
 

@@ -91,9 +91,11 @@ async def test_each_kind_has_one_line_and_each_right_one_for_its_place() -> None
         *("context", "connection", "TLS", "clock", "cluster", "protection", "namespaces"),
         *(f"{kind.plural}.{kind.group}".rstrip(".") for kind in KINDS if kind.name != "Namespace"),
         *("Velero", "node agents", "cron", "known bugs", "get daemonsets.apps", "get configmaps"),
+        *("get configmaps", "list volumesnapshotlocations.velero.io", "list storageclasses.storage.k8s.io"),
+        *("list volumesnapshotclasses.snapshot.storage.k8s.io", "list pods"),
         *("patch schedules.velero.io", "create nonadminbackups.oadp.openshift.io"),
     ]
-    assert {check.found for check in found[7:-8]} == {"can be listed and watched in all namespaces"}
+    assert {check.found for check in found[7:-13]} == {"can be listed and watched in all namespaces"}
     assert [check.found for check in found[-2:]] == [
         "allowed in velero: you can pause schedules",
         "allowed in all namespaces: you can start a backup",

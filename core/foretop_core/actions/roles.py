@@ -17,7 +17,7 @@ from foretop_core.kube.access.accessible_namespaces import (
     NODE_AGENT_READS,
     watch_permissions,
 )
-from foretop_core.models.kinds import BESIDE_VELERO, KINDS, Kind, RequiredPermission
+from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAMESPACE, Kind, RequiredPermission
 
 SUBJECT = "SUBJECT"
 """The name to replace in the bindings."""
@@ -53,17 +53,20 @@ def role_records(holder: RoleHolder) -> tuple[ActionRecord, ...]:
         case RoleHolder.CLUSTER_ADMIN:
             return RECORDS
         case RoleHolder.VELERO_ADMIN:
-            return tuple(record for record in _local_records() if any(kind in BESIDE_VELERO for kind in record.kinds))
+            return tuple(record for record in _local_records() if not _is_of_tenants(record))
         case RoleHolder.OADP_TENANT:
-            return tuple(
-                record for record in _local_records() if any(kind not in BESIDE_VELERO for kind in record.kinds)
-            )
+            return tuple(record for record in _local_records() if _is_of_tenants(record))
         case RoleHolder.AUDITOR | RoleHolder.NOBODY:
             return ()
 
 
 def _local_records() -> Iterator[ActionRecord]:
     return (record for record in RECORDS if not record.for_administrators)
+
+
+def _is_of_tenants(record: ActionRecord) -> bool:
+    """What is asked of a namespace is written beside Velero."""
+    return any(kind not in BESIDE_VELERO and kind is not NAMESPACE for kind in record.kinds)
 
 
 def role_needs(holder: RoleHolder) -> RoleNeeds:

@@ -16,6 +16,8 @@ from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.accessible_namespaces import (
     CLUSTER_READ,
+    DECIDING_READS,
+    DECIDING_READS_EVERYWHERE,
     EVERYWHERE,
     NAMESPACE_READS,
     NODE_AGENT_READS,
@@ -35,6 +37,7 @@ from foretop_core.models import CustomResourceDefinition, Resource
 from foretop_core.models.kinds import (
     BACKUP,
     BESIDE_VELERO,
+    CLAIM,
     DEFINITION,
     DEPLOYMENT,
     KINDS,
@@ -57,6 +60,7 @@ from foretop_core.rules.velero_deployment import VELERO_DEPLOYMENT
 LARGE_SKEW = timedelta(seconds=5)
 _READ_UID = f"ask for a role with {CLUSTER_READ.verb} on the namespace {', '.join(CLUSTER_READ.names)}"
 _SET_UID = "run foretop doctor in the protected context, and set its clusterUid"
+_TELL_NEXT_RUN = "see what decides about volumes in the next run"
 _NEEDED = frozenset({SCHEDULE, BACKUP, STORAGE})
 ToldRight = tuple[RequiredPermission, Kind, str]
 """A permission of an action, the kind that the action is asked of, and what one can do with it."""
@@ -125,6 +129,12 @@ async def diagnose(
     beside = tuple(server.namespace for server in servers) or (config.namespace,)
     for needed, namespace in product(NODE_AGENT_READS, beside):
         yield await _action(access, needed, "see how many volumes a node moves at a time", namespace)
+    for needed, namespace in product(DECIDING_READS, beside):
+        yield await _action(access, needed, _TELL_NEXT_RUN, namespace)
+    for needed in DECIDING_READS_EVERYWHERE:
+        # Of pods only those that mount claims are of use.
+        for namespace in await _tenants(client, CLAIM, places) if needed.kind.namespaced else EVERYWHERE:
+            yield await _action(access, needed, _TELL_NEXT_RUN, namespace)
     for needed, kind, purpose in needs:
         for namespace in beside if kind in BESIDE_VELERO else await _tenants(client, kind, places):
             yield await _action(access, needed, purpose, namespace)
