@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -124,9 +125,14 @@ async def apply(cluster: RealCluster, holder: RoleHolder, namespace: str, capsys
 
 
 async def examined(cluster: RealCluster, user: str, named: NamespaceSelection) -> dict[str, Check]:
+    """The lines of the doctor by what they are about; with its number too, for several may be about one right."""
+    lines: dict[str, Check] = {}
+    numbers: Counter[str] = Counter()
     async with connected(cluster, user) as connections:
-        checks = diagnose(client_of(connections), SystemClock(), named, told_rights())
-        return {check.about: check async for check in checks}
+        async for check in diagnose(client_of(connections), SystemClock(), named, told_rights()):
+            numbers[check.about] += 1
+            lines[check.about] = lines[f"{check.about} {numbers[check.about]}"] = check
+    return lines
 
 
 # Enough to work
@@ -376,10 +382,12 @@ def _is_named(lost: RequiredPermission, before: dict[str, Check], after: dict[st
     if lost == CLUSTER_READ:
         known = before["cluster"].verdict is CheckStatus.OK and after["cluster"].verdict is not CheckStatus.OK
         return known and "get on the namespace kube-system" in after["cluster"].remedy
-    for about in (str(lost), api_paths.title(lost.kind)):
+    right = str(lost)
+    numbered = (about for about in before if about.rpartition(" ")[0] == right)
+    for about in (*numbered, api_paths.title(lost.kind)):
         was, now = before.get(about), after.get(about)
         if was is not None and now is not None and was.verdict is CheckStatus.OK and now.verdict is not CheckStatus.OK:
-            return about == str(lost) or lost.verb in now.found
+            return about.startswith(right) or lost.verb in now.found
     return False
 
 
