@@ -87,7 +87,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/tables/resources/protection.py",
-        "basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volumes_seen)",
+        "basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volumes_seen, snapshot.volume_policies)",
         "is not to is",
         "the value is only compared with the one of before: both are negated",
     ),
@@ -267,7 +267,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/store/store.py",
-        "basis = (snapshot.verdicts, snapshot.namespaces is not None)",
+        "basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volume_policies)",
         "is not to is",
         "the answers of two looks are only compared with each other",
     ),
@@ -478,7 +478,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/tables/timeline/night_words.py",
-        'return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED), Phrase(text)), 1)',
+        'return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED, is_sign=True), Phrase(text)), 1)',
         "1 to 2",
         "it is the last line: those with 2 stand before it, and of equals the first is kept",
     ),

@@ -21,6 +21,7 @@ from foretop_core.models import (
     Resource,
     from_builtins,
 )
+from foretop_core.models.builtin_kinds import ConfigMap
 from foretop_core.models.kinds import BACKUP, CLAIM, NAMESPACE, SCHEDULE, VOLUME
 from foretop_core.models.velero import VolumeSnapshotLocation
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
@@ -435,6 +436,22 @@ def test_what_decides_derives_the_rows_whose_snapshots_are_counted() -> None:
     table.store.note_deciding("prod", "velero", replace(DECIDES, locations=()))
     table.model.pump()
     assert _volumes(table) == {"alone": "", "shop": "?/1", "wiki": "?/1"}
+
+
+def test_a_policy_that_is_read_tells_of_the_rows_under_it() -> None:
+    made = copy("one", "shop")
+    made = replace(made, spec=replace(made.spec, resource_policy={"kind": "configmap", "name": "gold"}))
+    table = shown(*covered("shop"), made, VELERO_1_18_3, location())
+    assert [cell.text for cell in table.cells("state").values()] == ["not known"]
+    meta = {"name": "gold", "namespace": "velero", "creationTimestamp": "2026-11-01T00:00:00Z"}
+    policy = {"metadata": meta, "data": {"policies": "version: v1\nvolumePolicies: []\n"}}
+    deciding = replace(DECIDES, config_maps={"gold": from_builtins(ConfigMap, policy)})
+    table.store.note_deciding("prod", "velero", deciding)
+    table.model.pump()
+    assert [cell.text for cell in table.cells("state").values()] == ["protected"]
+    table.store.note_deciding("prod", "velero", replace(DECIDES, config_maps={"gold": None}))
+    table.model.pump()
+    assert [cell.text for cell in table.cells("state").values()] == ["not known"]
 
 
 def test_a_changed_backup_or_schedule_derives_the_rows_of_its_namespaces_alone() -> None:

@@ -170,7 +170,7 @@ class ProtectionView(View[ProtectionRow]):
     def basis(self, store: Store, context: str) -> object:
         """How the servers read expressions, and whether the namespaces are seen; the index is made again with it."""
         snapshot = store.snapshot(context)
-        basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volumes_seen)
+        basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volumes_seen, snapshot.volume_policies)
         if self._bases.get(context) != basis:
             self._bases[context] = basis
             self._indexes.pop(context, None)
