@@ -65,7 +65,7 @@ def _local_records() -> Iterator[ActionRecord]:
 
 
 def _is_of_tenants(record: ActionRecord) -> bool:
-    """What is asked of a namespace is written beside Velero."""
+    """True of actions on objects of tenants; one on a namespace itself writes beside Velero."""
     return any(kind not in BESIDE_VELERO and kind is not NAMESPACE for kind in record.kinds)
 
 

@@ -320,7 +320,7 @@ def refused_runs(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -
                 snapshot.ref(schedule),
                 None,
                 "its next run will be refused",
-                "Velero will refuse each of its runs, and it takes nothing until that is mended.",
+                "Velero will refuse each of its runs, and it takes nothing until that is fixed.",
                 "Correct the template, or the ConfigMap or location that it names.",
                 raw=refused,
             )

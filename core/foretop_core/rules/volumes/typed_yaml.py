@@ -268,7 +268,7 @@ def _check_tag(node: yaml.Node) -> None:
 
 def _check_key(node: yaml.Node) -> None:
     if not isinstance(node, yaml.ScalarNode) or _is_null(node) or (_is_plain(node) and node.value == "<<"):
-        raise NotRead(f"line {_line(node)} has a key that is no word")
+        raise NotRead(f"line {_line(node)} has a key that is not text")
 
 
 def _scalar_tag(node: yaml.ScalarNode) -> str:
