@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from foretop.bindings import WRITE_ACTIONS
+from foretop.dialogs.base_modal import BaseModal
 from foretop.dialogs.log_viewer import LogViewer
 from foretop.widgets.log_lines import LogLines
 from foretop.widgets.prompt import Prompt
@@ -68,6 +69,28 @@ async def test_every_dialog_is_left_by_enter_on_cancel_and_has_sent_nothing(
 
 def _ended(item: dict[str, dict[str, str]]) -> bool:
     return item.get("status", {}).get("phase", "") in ("Completed", "Failed", "Canceled")
+
+
+async def test_a_window_that_is_left_before_it_is_drawn_is_gone_without_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys come faster than a window opens: over a slow line two arrive at once."""
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.go("7", at.key(BACKUP, newest(at, "wiki")))
+        for key in ("x", "l", "r", "ctrl+d", "question_mark"):
+            await at.shown.press(key)
+            opened = type(at.shown.app.screen)
+            assert issubclass(opened, BaseModal), f"{key} opened nothing:\n{at.shown.text}"
+            await at.shown.press("escape")
+            monkeypatch.setattr(opened, "on_compose", _left_at_once, raising=False)
+            await at.shown.press(key)
+            assert not isinstance(at.shown.app.screen, BaseModal)
+            assert at.shown.faults == []
+
+
+def _left_at_once(window: BaseModal[object]) -> None:
+    if not window.is_left:
+        window.action_leave()
 
 
 @pytest.mark.sweep

@@ -66,7 +66,20 @@ class BaseModal(ModalScreen[Answer]):
         self.dismiss(None)
 
     def dismiss(self, result: Answer | None = None) -> AwaitComplete:
-        """Ends its workers as well: an answer that comes while it closes would be drawn into what is gone."""
+        """Ends its workers as well: an answer that comes while it closes would be drawn into what is gone.
+
+        A window that is left before its parts are there, by a key that came right after the one that opens it, goes
+        when they have come: what it does then would not find them.
+        """
+        if self.is_left:
+            return AwaitComplete()
+        if not self.is_mounted:
+
+            def leave() -> None:
+                self.dismiss(result)
+
+            self.call_later(leave)
+            return AwaitComplete()
         self.is_left = True
         self.workers.cancel_node(self)
         return super().dismiss(result)
