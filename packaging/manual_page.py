@@ -12,7 +12,7 @@ import click
 from foretop.cli import foretop
 from foretop.commands.exit_codes import exit_codes
 from foretop.commands.help_examples import START_EXAMPLES, example_of
-from foretop_core.tables.text.explanations import EXPLANATIONS
+from foretop_core.tables.text.explanations import explanations
 
 
 def manual_page() -> str:
@@ -44,7 +44,7 @@ def _lines() -> Iterator[str]:
         yield ".TP"
         yield rf"\fB{_plain(', '.join(codes.commands))}\fR"
         yield _plain(codes.line)
-    for explanation in EXPLANATIONS.values():
+    for explanation in explanations().values():
         yield f".SH {_plain(explanation.title.upper())}"
         yield from _paragraphs(explanation.body)
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from foretop.bindings import (
     ACTIONS,
     KEYS_OF_THE_TABLE,
+    ROOM_ACTIONS,
     ROOM_ACTIONS_FILE,
     WRITE_ACTIONS_FILE,
     Action,
@@ -30,8 +31,8 @@ from foretop.panes.page_records import SCREEN_PAGES, check_parts
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.config.allowed_names import ACTION_NAMES_FILE
-from foretop_core.pages import PAGES
-from foretop_core.room_finder import room_modules
+from foretop_core.pages import PAGES, ROOM_PAGES_FILE
+from foretop_core.room_finder import room_modules, rooms
 
 _BY_NAME = {
     "contexts": "context",
@@ -50,7 +51,8 @@ _BY_METAVAR = {
     "SCHEDULE|BACKUP": "object:schedule",
 }
 _NAMED = ("name", "names")
-_FIXED = ("edit", "edit_minutes", "section", "copy_primed", "escape", "leave")
+_OF_A_ROOMS_PAGE = {room.action.id for room in ROOM_ACTIONS if room.page and not room.action.keys}
+_FIXED = {"section", "escape", "leave", *_OF_A_ROOMS_PAGE}
 """Actions whose keys stay as they are."""
 
 
@@ -150,11 +152,23 @@ def write_actions() -> str:
 def room_actions() -> str:
     """The actions of the rooms, each with its module."""
     made = [
-        msgspec.to_builtins(replace(action, module=module.__name__))
+        msgspec.to_builtins(
+            replace(action, module=module.__name__ if hasattr(module, f"do_{action.action.id}") else "")
+        )
         for module in room_modules("foretop", "screen")
         for action in module.ACTIONS
     ]
     return json.dumps(made, indent=2, ensure_ascii=False) + "\n"
+
+
+def room_pages() -> str:
+    """The pages of the rooms, each with its room."""
+    pages = (
+        replace(room.PAGE, room=room.__name__.rpartition(".")[2])
+        for room in rooms("foretop_core")
+        if hasattr(room, "PAGE")
+    )
+    return json.dumps([msgspec.to_builtins(page) for page in pages], indent=2, ensure_ascii=False) + "\n"
 
 
 def check_records() -> None:
@@ -187,6 +201,9 @@ def write() -> bool:
     """
     if WRITE_ACTIONS_FILE.read_text(encoding="utf-8") != (made := write_actions()):
         WRITE_ACTIONS_FILE.write_text(made, encoding="utf-8")
+        return False
+    if ROOM_PAGES_FILE.read_text(encoding="utf-8") != (made := room_pages()):
+        ROOM_PAGES_FILE.write_text(made, encoding="utf-8")
         return False
     if ROOM_ACTIONS_FILE.read_text(encoding="utf-8") != (made := room_actions()):
         ROOM_ACTIONS_FILE.write_text(made, encoding="utf-8")

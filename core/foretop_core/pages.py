@@ -1,12 +1,15 @@
 """The pages: one record each, from which tabs, commands, jumps, `get` and the configuration's names are made.
 
 The records are text alone, so that the command line and the configuration know the names without loading a table. The
-screen's half of a page is its record in `foretop.panes.page_records`.
+screen's half of a page is its record in `foretop.panes.page_records`. A room has its page as `PAGE` in its half in the
+core, and the module `page` for the screen.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -23,7 +26,7 @@ class PageConflict(Exception):
     """Two pages want the same, or one lacks what it needs; raised when the program is imported."""
 
 
-class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
+class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The name of a page, how it is reached, and which table it shows."""
 
     id: str
@@ -46,6 +49,8 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The kinds whose objects a jump shows here."""
     first_kind: str = ""
     """The kind whose first rows are not kept waiting by the others; without one all kinds are needed."""
+    room: str = ""
+    """The room that it is of, which has its half for the screen."""
 
     def load_view(self) -> Any:
         """The class of its view; the module is imported now."""
@@ -60,7 +65,7 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(column.name for column in self.load_view()().columns) if self.view else ()
 
 
-_RECORDS = (
+_OF_THE_CORE = (
     PageRecord(
         id="triage",
         title="Triage: what is wrong",
@@ -119,14 +124,6 @@ _RECORDS = (
         name="Calendar",
         short="Cal",
         commands=("calendar", "cal"),
-    ),
-    PageRecord(
-        id="primer",
-        title="Primer: when to warm up before a schedule runs",
-        digit=6,
-        name="Primer",
-        short="Primer",
-        commands=("primer",),
     ),
     PageRecord(
         id="backups",
@@ -239,6 +236,11 @@ def check_pages(pages: Iterable[PageRecord]) -> None:
                 raise PageConflict(f"pages {owners[claimed]} and {page.id} both have {claimed}")
             owners[claimed] = page.id
 
+
+ROOM_PAGES_FILE = Path(__file__).with_name("room_pages.json")
+"""The pages of the rooms, written from them: names are known without a room."""
+_OF_ROOMS = msgspec.json.decode(ROOM_PAGES_FILE.read_bytes(), type=tuple[PageRecord, ...])
+_RECORDS = sorted((*_OF_THE_CORE, *_OF_ROOMS), key=lambda page: page.digit or math.inf)
 
 check_pages(_RECORDS)
 PAGES: Mapping[str, PageRecord] = {page.id: page for page in _RECORDS}

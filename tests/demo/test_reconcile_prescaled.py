@@ -70,7 +70,7 @@ def test_only_a_changed_schedule_or_warm_up_is_patched() -> None:
     objects = Objects()
     settle(objects, prescaled())
     (write,) = settle(objects, prescaled(minutes=45)).writes
-    expected = prescaler("30 2 * * *", 45)
+    expected = prescaler("30 2 * * *", 45).expression
     assert write == Patch(CRON_JOB, "shop", "autogen-report", {"spec": {"schedule": expected}})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from typing import Any
 
@@ -19,8 +20,8 @@ ROOM_ACTIONS = frozenset(
 """The ids of the actions of all rooms."""
 
 
-def samples(name: str) -> list[Any]:
-    """The values that the rooms have under this name, one for each room that has it."""
-    folders = (f"{__name__}.{folder.name}.samples" for folder in pkgutil.iter_modules(__path__) if folder.ispkg)
-    modules = [importlib.import_module(folder) for folder in folders]
+def samples(name: str, module: str = "samples") -> list[Any]:
+    """The values that the rooms have under this name in a module of their tests, one for each room that has it."""
+    folders = (f"{__name__}.{folder.name}.{module}" for folder in pkgutil.iter_modules(__path__) if folder.ispkg)
+    modules = [importlib.import_module(folder) for folder in folders if importlib.util.find_spec(folder) is not None]
     return [value for module in modules if (value := getattr(module, name, None)) is not None]

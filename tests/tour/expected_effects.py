@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 from foretop.bindings import WRITE_ACTIONS
 from foretop.dialogs.dialog_registry import _DIALOGS
 from foretop_core.actions.action_catalog import BY_ID
 from tests.rooms import samples
 from tests.tour.seen import (
+    Doing,
     Promise,
     Seen,
+    Step,
     changes,
     changes_the_head,
     closes,
@@ -31,32 +32,6 @@ from tests.tour.seen import (
     types_into,
 )
 from tests.tour.stepped_dashboard import STAYED, Where
-
-Undo = tuple[str, ...] | Callable[[Seen], tuple[str, ...]] | None
-"""Keys; keys by what is seen after the step; None where one goes there anew."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """`first` is pressed before it, for a key that would do nothing otherwise."""
-
-    key: str
-    what: str
-    promise: Promise
-    undo: Undo = ("escape",)
-    first: tuple[str, ...] = ()
-    is_own: bool = True
-    """Bound by what has the focus, and so the same in every view of a kind."""
-
-
-@dataclass(frozen=True, slots=True)
-class Doing:
-    """What a key promises. In the detail of an object it may be undone in another way."""
-
-    promise: Promise
-    undo: Undo = ("escape",)
-    in_detail: Undo = ("escape",)
-    first: tuple[str, ...] = ()
 
 
 def _toast(words: str, *undo: str) -> Doing:
@@ -157,17 +132,8 @@ PROMISES: Mapping[str, Doing] = {
     "copy_finding": Doing(copies_and_says_so, (), ()),
     "copy_name": Doing(copies_and_says_so, (), ()),
     "copy_namespace": Doing(copies_and_says_so, (), ()),
-    "prime": Doing(
-        lambda before, after: after.where.page == "primer" and "taken from" in after.text,
-        ("left_square_bracket",),
-        ("left_square_bracket",),
-    ),
     "collisions": Doing(_lists_collisions),
     "horizon": Doing(changes, ("z", "z", "z")),
-    "edit": Doing(types_into("expression")),
-    "edit_minutes": Doing(types_into("minutes")),
-    "take": _window("SearchPicker", "Take an expression"),
-    "copy_primed": Doing(copies_and_says_so, ()),
     "filter": Doing(types_into("filter")),
     "search": Doing(types_into("search")),
     "mark": Doing(lambda before, after: after.where.marked == before.where.marked + 1, ("ctrl+backslash", "up")),
@@ -203,6 +169,7 @@ PROMISES: Mapping[str, Doing] = {
         for windows in samples("WINDOWS")
         for action, (window, text, out) in windows.items()
     },
+    **{action: doing for room in samples("EFFECTS", "tour") for action, doing in room.items()},
 }
 ELSEWHERE: Mapping[str, str] = {
     "pod_log": "wants a pod: test_pods_are_watched_while_they_are_shown_and_their_logs_are_read",

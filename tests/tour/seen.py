@@ -140,3 +140,30 @@ def sorts(before: Seen, after: Seen) -> bool:
 
 def stays(before: Seen, after: Seen) -> bool:
     return before.at == after.at
+
+
+Undo = tuple[str, ...] | Callable[[Seen], tuple[str, ...]] | None
+"""Keys; keys by what is seen after the step; None where one goes there anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`first` is pressed before it, for a key that would do nothing otherwise."""
+
+    key: str
+    what: str
+    promise: Promise
+    undo: Undo = ("escape",)
+    first: tuple[str, ...] = ()
+    is_own: bool = True
+    """Bound by what has the focus, and so the same in every view of a kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """What a key promises. In the detail of an object it may be undone in another way."""
+
+    promise: Promise
+    undo: Undo = ("escape",)
+    in_detail: Undo = ("escape",)
+    first: tuple[str, ...] = ()

@@ -23,12 +23,14 @@ from rich.segment import Segment
 from foretop.bindings import ACTIONS
 from foretop.startup import COLLECTED
 from foretop_core.dashboard.session_protocol import DisplayOptions
+from foretop_core.pages import TABS
 from tests.terminal import LIT_BLANK, Terminal
-from tests.tour.expected_effects import ELSEWHERE, Step
+from tests.tour.expected_effects import ELSEWHERE
 from tests.tour.key_bytes import sent_as
-from tests.tour.seen import Seen
+from tests.tour.places import Place
+from tests.tour.seen import Seen, Step
 from tests.tour.stepped_dashboard import SteppedBox, Touring, Where, session_before
-from tests.tour.tour import PLACES, Ask, Place, walk
+from tests.tour.tour import PLACES, Ask, walk
 from tests.tui.dashboard_on_box import Watching
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, TINY, Screen
 
@@ -41,7 +43,7 @@ _EVERYWHERE = frozenset({"open", "filter", "faults", "wide", "group"})
 _MIND_THE_SIZE = frozenset({"open", "wide", "full", "horizon", "page(1)", "scroll_pane(1)"})
 _HAS_NO_ROOM = frozenset({"wide"})
 """What the least size has no room for."""
-_VIEWS = frozenset({"table", "calendar", "primer"})
+_VIEWS = frozenset(tab.id if not tab.view else "table" for tab in TABS)
 _OFTEN_SPELT = frozenset({"table", "filter"})
 """Kinds whose own keys come from terminals in many spellings, or are text."""
 

@@ -6,123 +6,46 @@ pilot or one at a terminal, answers what it asks for with what is seen then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 
 from foretop.bindings import WRITE_ACTIONS
 from foretop.panes.detail_sections import SECTIONS, sections_of
 from foretop_core.pages import PAGES, TABS
-from tests.rooms import ROOM_ACTIONS, samples
-from tests.tour.expected_effects import Doing, Step, own_step, registered_step
-from tests.tour.seen import Seen, changes, closes, hides, leaves_the_field, tells, types_into
+from tests.rooms import samples
+from tests.tour.expected_effects import own_step, registered_step
+from tests.tour.places import EVERYTHING, Place, filtered, in_page, is_chosen, on, reading, typed, window
+from tests.tour.seen import Doing, Seen, Step, changes, hides, leaves_the_field, tells
 from tests.tour.stepped_dashboard import Where
 
-EVERYTHING = None
 _OF_A_BACKUP = sections_of("Backup")
 _WISHED = frozenset(action.id for action in WRITE_ACTIONS)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A situation: the keys that lead to it, and how one sees that one is there."""
-
-    name: str
-    kind: str
-    """Places of one kind have the same keys of their own."""
-    base: tuple[str, ...]
-    """Leads from anywhere to a tab and perhaps a row of it; places that share it follow upon one another."""
-    way: tuple[str, ...]
-    """Leads on from there."""
-    arrived: Callable[[Seen], bool]
-    only: frozenset[str] | None = EVERYTHING
-    """The actions that are tried there; what another place tries just so is left out."""
-    own: bool = True
-    without: frozenset[str] = frozenset()
-    """What is bound there and does nothing yet."""
-    otherwise: Mapping[str, Doing] = field(default_factory=dict)
-    """Actions that promise something else there."""
-    extra: tuple[Step, ...] = ()
-    leave: tuple[str, ...] = ()
-    time_goes_on: bool = False
-    """Something has to happen in the cluster on the way."""
-    onward: tuple[str, ...] = ()
-    """From there to the place itself."""
-    really: Callable[[Seen], bool] = lambda seen: True
-
-    def steps(self, here: Where) -> Iterator[Step]:
-        yield from self.extra
-        own = here.own if self.own else {}
-        for key, action in own.items():
-            if action not in self.without:
-                yield own_step(key, action, here)
-        for key, action_id in here.offered.items():
-            if key in own or (self.only is not EVERYTHING and action_id not in self.only):
-                continue
-            if (doing := self.otherwise.get(action_id)) is not None:
-                yield Step(key, action_id, doing.promise, doing.undo, doing.first, is_own=False)
-            else:
-                yield registered_step(key, action_id, here)
-
-
-def typed(text: str) -> tuple[str, ...]:
-    return tuple({" ": "space", "/": "slash", "-": "minus", ":": "colon"}.get(sign, sign) for sign in text)
-
-
-def _filtered(digit: str, text: str) -> tuple[str, ...]:
-    return (digit, "slash", *typed(text), "enter")
-
-
-def _in(page: str) -> Callable[[Seen], bool]:
-    return lambda seen: (
-        seen.where.page == page
-        and not seen.where.window
-        and (bool(seen.where.cursor) or page == "primer")
-        and ("API ●" in seen.lines[0] or "✗" in seen.lines[0])  # At 40 columns the counts alone are left.
-        and "Loading…" not in seen.text
-    )
-
-
-def _reading(*words: str) -> Callable[[Seen], bool]:
-    return lambda seen: all(word in seen.text for word in words)
-
-
-def _on(*words: str) -> Callable[[Seen], bool]:
-    """The cursor is on an object of which the key has all these in it."""
-    return lambda seen: not seen.where.field and all(word in seen.where.cursor for word in words)
-
-
-def _window(window: str, *words: str, focus: str = "") -> Callable[[Seen], bool]:
-    return lambda seen: (
-        seen.where.window == window and focus in seen.where.focus and all(word in seen.text for word in words)
-    )
-
-
 # Pages
 
-_KINDS = {"calendar": "calendar", "primer": "primer"}
-_WAYS = {"primer": ("p", *typed("etcd"), "enter")}
+_WAYS = {page: way for ways in samples("WAYS", "tour") for page, way in ways.items()}
 """From the tab on, to something that all of its keys work on."""
 _TABS = tuple(
     Place(
         tab.id,
-        _KINDS.get(tab.id, "table"),
+        "table" if tab.view else tab.id,
         ("9" if tab.digit != 9 else "8", str(tab.digit), "home"),
         _WAYS.get(tab.id, ()),
-        _in(tab.id),
+        in_page(tab.id),
     )
     for tab in TABS
 )
 _UNFILTERED = Doing(lambda before, after: _is_narrowed(before) and not _is_narrowed(after), None)
 _SCHEDULES = ("2", "home")
-_ENDED = _filtered("7", "etcd")
-_FAILED = _filtered("7", "phase:Part")
-_FAILED_NAB = _filtered("3", "Partially")
-_PAUSED = _filtered("2", "cass")
-_HELD = _filtered("2", "quart")
-_NAB = _filtered("3", "140931")
-_PRIMED = _filtered("1", "friday")
-_REQUEST = ("colon", *typed("storage"), "enter", *_filtered("home", "request"))
+_ENDED = filtered("7", "etcd")
+_FAILED = filtered("7", "phase:Part")
+_FAILED_NAB = filtered("3", "Partially")
+_PAUSED = filtered("2", "cass")
+_HELD = filtered("2", "quart")
+_NAB = filtered("3", "140931")
+_REQUEST = ("colon", *typed("storage"), "enter", *filtered("home", "request"))
 
 
 def _row(
@@ -143,10 +66,10 @@ def _in_pane(seen: Seen) -> bool:
 
 
 _ROWS = (
-    _row("a backup whose volumes are on their way", _filtered("7", "videos phase:InP"), _on("videos")),
-    _row("a tenant's restore", _filtered("3", "lost-one"), _on("lost-one")),
+    _row("a backup whose volumes are on their way", filtered("7", "videos phase:InP"), on("videos")),
+    _row("a tenant's restore", filtered("3", "lost-one"), on("lost-one")),
     replace(
-        _situation("a table that is filtered", _filtered("2", "zz"), (), _reading("No row has"), "escape", "back"),
+        _situation("a table that is filtered", filtered("2", "zz"), (), reading("No row has"), "escape", "back"),
         otherwise={"escape": _UNFILTERED, "back": _UNFILTERED},
     ),
     replace(
@@ -186,7 +109,7 @@ _ROWS = (
             for action_id in ("escape", "back")
         },
     ),
-    _situation("where one has gone back", ("2", "7", "left_square_bracket"), (), _in("schedules"), "next"),
+    _situation("where one has gone back", ("2", "7", "left_square_bracket"), (), in_page("schedules"), "next"),
 )
 
 # One object
@@ -195,7 +118,7 @@ _ANEW = frozenset({"fetch-results", "fetch-nonadmin-results", "escape", "back"})
 
 
 def _detail(name: str, base: tuple[str, ...]) -> Place:
-    return Place(f"detail of {name}", "detail", base, ("enter",), _reading("Overview"), without=frozenset({"fold"}))
+    return Place(f"detail of {name}", "detail", base, ("enter",), reading("Overview"), without=frozenset({"fold"}))
 
 
 def _section(section: str, name: str, base: tuple[str, ...], sections: tuple[str, ...] = SECTIONS) -> Place:
@@ -215,13 +138,8 @@ def _section(section: str, name: str, base: tuple[str, ...], sections: tuple[str
 # Windows
 
 
-def _is_chosen(before: Seen, after: Seen) -> bool:
-    """Another line of the list is lit."""
-    return before.lit != after.lit and before.where.window == after.where.window
-
-
-_DOWN = Step("down", "down in a list", _is_chosen, ("up",))
-_END = Step("end", "end in a list", _is_chosen, ("home",))
+_DOWN = Step("down", "down in a list", is_chosen, ("up",))
+_END = Step("end", "end in a list", is_chosen, ("home",))
 
 
 def _dialog(name: str, base: tuple[str, ...], *way: str, without: frozenset[str] = frozenset()) -> Place:
@@ -240,14 +158,14 @@ def _dialog(name: str, base: tuple[str, ...], *way: str, without: frozenset[str]
 _TYPED = frozenset({"leave_by_letter"})
 """Where there is a field, q is a letter."""
 _OF_SCHEDULES = (
-    Place("help", "help", _SCHEDULES, ("question_mark",), _window("HelpScreen")),
-    Place("messages", "messages", _SCHEDULES, ("ctrl+r", "m"), _window("MessagesScreen", "Retrying now")),
+    Place("help", "help", _SCHEDULES, ("question_mark",), window("HelpScreen")),
+    Place("messages", "messages", _SCHEDULES, ("ctrl+r", "m"), window("MessagesScreen", "Retrying now")),
     Place(
         "palette",
         "palette",
         _SCHEDULES,
         ("colon",),
-        _window("CommandPalette", focus="Prompt"),
+        window("CommandPalette", focus="Prompt"),
         extra=(
             replace(_DOWN, what="down in the palette"),
             Step("q", "a letter in the palette", changes, ("backspace",)),
@@ -258,13 +176,13 @@ _OF_SCHEDULES = (
         "list",
         _SCHEDULES,
         ("ctrl+s",),
-        _window("ChoicePicker", "rows as", focus="PlainOptionList"),
+        window("ChoicePicker", "rows as", focus="PlainOptionList"),
         extra=(_DOWN, _END, Step("enter", "saving", tells("rows saved to"), None)),
     ),
     _dialog("pause", _SCHEDULES, "s"),
     _dialog("pause, on the knob that cancels", _SCHEDULES, "s", "tab", "tab", without=_TYPED),
     _dialog("create", _SCHEDULES, "a", without=frozenset({"copy"})),
-    _dialog("create for a namespace", _filtered("9", "blog"), "a", without=frozenset({"copy"})),
+    _dialog("create for a namespace", filtered("9", "blog"), "a", without=frozenset({"copy"})),
     # The editor wants a terminal of its own: test_the_rest_of_the_spec_is_edited_in_the_person_s_editor.
     _dialog("edit", _SCHEDULES, "e", without=frozenset({"copy", "open_editor"})),
     _dialog("the server's default", _SCHEDULES, "colon", *typed("server-d"), "enter", without=_TYPED),
@@ -277,41 +195,10 @@ _OF_SCHEDULES = (
         frozenset({"relist", "palette", "save"}),
         extra=(
             Step("backspace", "backspace in a field", changes, None),
-            Step("left", "left in a field", _is_chosen, ("right",)),
+            Step("left", "left in a field", is_chosen, ("right",)),
             Step("ctrl+w", "ctrl+w in a field", hides("/hourly"), None),
             Step("down", "down from a field", leaves_the_field, None),
             Step("enter", "enter in a filter", leaves_the_field, None),
-        ),
-    ),
-)
-_OF_THE_PRIMER = (
-    Place(
-        "an expression that is primed",
-        "primer",
-        ("6",),
-        ("p", *typed("etcd"), "enter"),
-        _reading("taken from"),
-        frozenset({"copy_primed", *ROOM_ACTIONS}),
-    ),
-    Place(
-        "taking an expression",
-        "pick",
-        ("6",),
-        ("p",),
-        _window("SearchPicker", focus="Prompt"),
-        extra=(replace(_DOWN, what="down in a pick"), Step("enter", "taking", closes, None)),
-    ),
-    Place(
-        "typing an expression",
-        "expression",
-        ("6",),
-        ("enter",),
-        lambda seen: seen.where.field == "expression",
-        frozenset({"relist", "palette"}),
-        without=frozenset({"screen.do('edit_minutes')"}),
-        extra=(
-            Step("tab", "tab in a field", types_into("minutes"), ("shift+tab",)),
-            Step("enter", "enter in an expression", leaves_the_field, None),
         ),
     ),
 )
@@ -320,9 +207,9 @@ _OF_ERRORS = frozenset({"next(1)", "next(-1)", "errors_only"})
 _WITHOUT_LOG = _OF_ERRORS | {"search", "save", "wrap", "help"}
 _AGREEING = frozenset({"screen.press"})
 """On the knob that fetches; "agreeing to fetch a log" does it, at the end."""
-_LOG = _window("LogViewer", " lines", focus="LogLines")
+_LOG = window("LogViewer", " lines", focus="LogLines")
 _PLACES_OF_A_BACKUP = (
-    _row("a backup that has ended", _ENDED, _on("etcd"), "results"),
+    _row("a backup that has ended", _ENDED, on("etcd"), "results"),
     _dialog("restore", _ENDED, "r"),
     _dialog("delete", _ENDED, "ctrl+d"),
     _dialog("extend", _ENDED, "v", without=frozenset({"copy"})),
@@ -331,7 +218,7 @@ _PLACES_OF_A_BACKUP = (
         "fetching",
         _ENDED,
         ("l",),
-        _window("LogViewer", "[ Fetch ]", focus="go"),
+        window("LogViewer", "[ Fetch ]", focus="go"),
         without=_WITHOUT_LOG | _AGREEING,
     ),
     Place(
@@ -339,7 +226,7 @@ _PLACES_OF_A_BACKUP = (
         "fetching",
         _ENDED,
         ("l", "right"),
-        _window("LogViewer", "[ Fetch ]", focus="cancel"),
+        window("LogViewer", "[ Fetch ]", focus="cancel"),
         without=_WITHOUT_LOG,
     ),
     _detail("a backup", _FAILED),
@@ -349,17 +236,17 @@ _PLACES_OF_A_BACKUP = (
         "fetching",
         _FAILED,
         ("x",),
-        _window("ResultsDownload", "[ Fetch ]", focus="go"),
+        window("ResultsDownload", "[ Fetch ]", focus="go"),
         without=_AGREEING,
     ),
 )
 _OF_OTHERS = (
-    _row("a paused schedule", _PAUSED, _on("cassandra")),
+    _row("a paused schedule", _PAUSED, on("cassandra")),
     _dialog("unpause", _PAUSED, "u"),
-    _row("a schedule that foretop has paused", _HELD, _on("quarterly")),
+    _row("a schedule that foretop has paused", _HELD, on("quarterly")),
     _dialog("change the pause", _HELD, "s", without=frozenset({"copy"})),
     _detail("a schedule", _PAUSED),
-    _row("a tenant's backup", _NAB, _on("carts"), "jump", "results"),
+    _row("a tenant's backup", _NAB, on("carts"), "jump", "results"),
     _detail("a tenant's backup", _NAB),
     _section("results", "a tenant's backup", _FAILED_NAB),
     Place(
@@ -367,11 +254,10 @@ _OF_OTHERS = (
         "list",
         ("3",),
         ("colon", *typed("ns"), "enter"),
-        _window("ChoicePicker", "Which namespace", focus="PlainOptionList"),
+        window("ChoicePicker", "Which namespace", focus="PlainOptionList"),
         extra=(_DOWN, _END),
     ),
-    _row("a storage request", _REQUEST, _on("storagelocationrequest")),
-    _row("a primed job", _PRIMED, _on("friday-close")),
+    _row("a storage request", _REQUEST, on("storagelocationrequest")),
     _dialog("acknowledge", ("1", "home"), "h", without=frozenset({"copy"})),
     _dialog("decide about a storage request", _REQUEST, "a"),
     _dialog("decide, on the knob that cancels", _REQUEST, "a", "tab"),
@@ -388,7 +274,7 @@ _OF_LOGS = (
         own=False,
         extra=(Step("n", "next match", changes, ("N",)), Step("N", "match before", changes, ("n",))),
         onward=("slash", *typed("item"), "enter"),
-        really=_reading(" matches"),
+        really=reading(" matches"),
     ),
     Place(
         "reading a log with errors",
@@ -410,7 +296,7 @@ PLACES: tuple[Place, ...] = (
     *_TABS,
     *_ROWS,
     *_OF_SCHEDULES,
-    *_OF_THE_PRIMER,
+    *(place for places in samples("PLACES", "tour") for place in places),
     *_PLACES_OF_A_BACKUP,
     *_OF_OTHERS,
     *(
@@ -423,6 +309,21 @@ PLACES: tuple[Place, ...] = (
 
 
 # Walking through it
+
+
+def _steps(place: Place, here: Where) -> Iterator[Step]:
+    yield from place.extra
+    own = here.own if place.own else {}
+    for key, action in own.items():
+        if action not in place.without:
+            yield own_step(key, action, here)
+    for key, action_id in here.offered.items():
+        if key in own or (place.only is not EVERYTHING and action_id not in place.only):
+            continue
+        if (doing := place.otherwise.get(action_id)) is not None:
+            yield Step(key, action_id, doing.promise, doing.undo, doing.first, is_own=False)
+        else:
+            yield registered_step(key, action_id, here)
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,7 +347,7 @@ def walk(place: Place, before: Place | None, seen: Seen, wanted: Wanted) -> Walk
     """Into the place, every wanted key there, and out of it again."""
     is_near = before is not None and before.base == place.base and not before.leave
     here = yield from _arrive(place, seen, is_near=is_near)
-    for step in place.steps(here.where):
+    for step in _steps(place, here.where):
         if wanted(place, step):
             here = yield from _take(place, step, here)
     if place.leave:

@@ -108,7 +108,6 @@ PICTURES = (
     Picture("nonadmin", "default", ("3",), ROOMY),
     Picture("queue", "default", ("4",), ROOMY),
     Picture("calendar", "default", ("5",), ROOMY, passed=timedelta(minutes=3)),
-    Picture("primer", "default", ("2", "p"), ROOMY),
     Picture("detail", "default", ("3", "enter"), ROOMY),
     Picture("schedule", "default", ("2", "/", *"metrics", "enter", "enter"), ROOMY),
     Picture("storage", "default", ("colon", *"storage", "enter")),

@@ -440,16 +440,6 @@ async def test_what_was_typed_before_the_facts_came_narrows_them_when_they_come(
 
 
 @pytest.mark.sweep
-async def test_p_takes_the_expression_to_the_primer() -> None:
-    async with calendar() as (shown, lanes):
-        assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
-        await shown.press("p")
-        assert shown.page == "primer"
-        assert "30 5 * * *" in shown.text
-        assert "taken from PreScaledCronJob batch/orders" in shown.text
-
-
-@pytest.mark.sweep
 async def test_names_and_namespaces_are_copied_from_a_lane(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TMUX", raising=False)
     async with calendar() as (shown, _):

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from foretop.bindings import ACTIONS, footer_order
-from foretop.dialogs.command_palette import CommandPalette
 from foretop.widgets.line_widgets import key_line
 from tests.rooms import ROOM_ACTIONS
 from tests.tui.dashboard_on_box import stand
@@ -30,19 +29,6 @@ async def test_in_a_filter_the_footer_tells_the_keys_of_the_field(tab: str) -> N
         assert "/ filter" in shown.footer
         await shown.press("slash", "escape")
         assert "/ filter" in shown.footer
-
-
-@pytest.mark.sweep
-async def test_in_the_primer_the_footer_follows_the_field() -> None:
-    async with screen() as shown:
-        await shown.press("6")
-        assert "enter edit" in shown.footer
-        await shown.press("enter")
-        assert shown.footer.startswith(" enter done  esc close  tab minutes  ")
-        await shown.press("tab")
-        assert shown.footer.startswith(" enter done  esc close  tab expression  ")
-        await shown.press("ctrl+p")
-        assert isinstance(shown.app.screen, CommandPalette)
 
 
 def test_the_key_that_is_always_told_has_its_place_where_not_all_fit() -> None:
@@ -104,7 +90,6 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "fetch-results",
         "fetch-nonadmin-results",
         "open_day",
-        "edit",
         "fold",
         "sign_in",
         "pause",
@@ -117,18 +102,15 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "decide-storage",
         "pod_log",
         "horizon",
-        "edit_minutes",
         "section",
         "all_namespaces",
         "collisions",
-        "take",
         "filter",
         "edit-schedule",
         "acknowledge",
         "unacknowledge",
         "jump",
         "move_in_time",
-        "copy_primed",
         "search",
         "palette",
         "mark",
@@ -152,6 +134,5 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "delete-nar",
         "results",
         "acknowledged",
-        "prime",
         "group",
     ]

@@ -318,7 +318,7 @@ def test_the_current_tab_is_marked_at_every_width(columns: int, tab: object) -> 
     assert len(text_of(line)) <= columns
     marked = "".join(piece.text for piece in line if piece.style.reverse == CURSOR.reverse)
     assert marked.replace(" ", "") in (f"{current.digit}{current.short}", f"{current.digit}{current.name}")
-    assert [letter for letter in text_of(line) if letter.isdigit()] == list("123456789")
+    assert [letter for letter in text_of(line) if letter.isdigit()] == [f"{tab.digit}" for tab in TABS]
 
 
 def test_tabs_have_their_full_names_where_there_is_room() -> None:
@@ -339,9 +339,10 @@ def test_the_tabs_keep_their_places_beside_a_page_without_one(columns: int) -> N
 @pytest.mark.sweep
 async def test_storage_has_no_digit_and_stands_last_while_it_is_shown() -> None:
     async with screen() as shown:
-        assert shown.lines[1] == " 1Triage 2Sched 3NonAdm 4Queue 5Cal 6Primer 7Backups 8Restores 9Protect"
+        alone = "".join(f" {tab.digit}{tab.short}" for tab in TABS)
+        assert shown.lines[1] == alone
         await shown.press(":", *"storage", "enter")
-        assert shown.lines[1] == " 1Triage 2Sched 3NonAdm 4Queue 5Cal 6Primer 7Backups 8Restores 9Protect :Storage"
+        assert shown.lines[1] == f"{alone} :Storage"
         await shown.press("escape")
         assert shown.page == "triage"
 

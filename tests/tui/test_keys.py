@@ -28,7 +28,7 @@ from foretop_core.pages import TABS
 from tests.tui.fake_source import FilledSource, calm, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, running, screen
 
-TABLES = [tab for tab in TABS if tab.id not in ("calendar", "primer")]
+TABLES = [tab for tab in TABS if tab.view]
 
 
 @pytest.mark.sweep
@@ -773,8 +773,8 @@ async def test_the_help_of_a_page_has_one_meaning_for_left_and_right(page: str, 
 @pytest.mark.sweep
 async def test_the_beginning_of_one_page_alone_is_that_page() -> None:
     async with screen() as shown:
-        await shown.press("colon", *"pri", "enter")
-        await shown.on_page("primer")
+        await shown.press("colon", *"prot", "enter")
+        await shown.on_page("protection")
 
 
 async def test_of_very_many_rows_a_word_is_narrowed_to_once_when_it_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:

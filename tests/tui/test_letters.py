@@ -20,14 +20,13 @@ _LETTER = re.compile(r"(ctrl\+)?[A-Za-z]|f\d+")
 _SAME: Mapping[str, tuple[str, ...]] = {
     "move": ("move", "by", "scroll", "scroll_by", "page", "edge", "highlight"),
     "leave": ("leave", "back", "drop", "leave_by_letter", "app.leave"),
-    "copy": ("copy", "copy_name", "copy_finding", "copy_primed", "copy_text"),
+    "copy": ("copy", "copy_name", "copy_finding", "copy_text"),
     "logs": ("logs", "nonadmin-logs", "pod_log"),
     "results": ("results", "fetch-results", "fetch-nonadmin-results"),
     "pause": ("pause", "change-pause"),
     "run it now": ("back-up-now", "run-again"),
     "delete": ("delete-schedule", "delete-backup", "delete-restore", "delete-nab", "delete-nar"),
     "acknowledge": ("acknowledge", "unacknowledge"),
-    "primer": ("prime", "take"),
     "only what is wrong": ("faults", "errors_only"),
     "reload": ("relist", "reload"),
 }
@@ -42,7 +41,7 @@ _TWO_MEANINGS: Mapping[str, tuple[set[str], str]] = {
     ),
     "m": ({"messages", "leave"}, "the key that opens the messages closes them"),
     "n": ({"copy_namespace", "next"}, "the next match, as in less, vim and k9s"),
-    "p": ({"primer", "previous"}, "the previous run of a container, as in k9s"),
+    **{letter: meanings for room in samples("TWO_MEANINGS") for letter, meanings in room.items()},
 }
 
 

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
 import pytest
 
 from foretop.dialogs.help_screen import help_text
-from foretop.pages.primer_page import primer_pane
 from foretop.panes.detail_sections import SECTIONS, sections_of
-from foretop.panes.page_records import SCREEN_PAGES
+from foretop.panes.page_records import SCREEN_PAGES, signs_on
 from foretop.terminal.probe import needs_ascii
 from foretop.widgets.line_widgets import TextPane, highlighted
 from foretop.widgets.paragraphs import Line, Span, paragraph, wrap
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, CURSOR, FLASH, PLAIN, style_of
-from foretop_core.cron import Dialect
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
+from foretop_core.pages import DETAIL, PAGES
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
-from foretop_core.tables.timeline.primer_preview import preview
 from tests.tui.pilot import screen
 
 
@@ -65,7 +62,7 @@ def test_an_object_has_the_sections_of_its_kind_alone() -> None:
 
 
 def test_the_help_explains_the_signs_of_every_page_in_their_colours() -> None:
-    assert all(page.signs for page in SCREEN_PAGES.values())
+    assert all(signs_on(page) for page in (*PAGES, DETAIL))
     said = help_text((), SCREEN_PAGES["nonadmin"].signs)
     spans = {paragraph.spans[0].text.strip(): paragraph.spans[0].style for paragraph in said}
     assert spans["✗"] == style_of(StatusGlyph.BROKEN.tone)
@@ -105,20 +102,6 @@ def test_a_locale_without_our_signs_gets_ascii_though_python_writes_utf8() -> No
     assert not needs_ascii({"LANG": "C", "LC_CTYPE": "en_US.UTF-8"}, "utf-8")
     assert not needs_ascii({"LANG": "C.UTF-8"}, "utf-8")
     assert not needs_ascii({}, "utf-8")
-
-
-def test_a_tall_primer_has_the_week_and_a_table_of_twenty_pairs() -> None:
-    now = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
-    shown = preview("TZ=America/New_York 0 3 * * *", "10", Dialect.ROBFIG)
-    lines = [_text(line).rstrip() for line in wrap(primer_pane(shown, now, UTC, 118, 36), 118)]
-    assert len(lines) <= 36
-    assert any(line.startswith("New_York") for line in lines)
-    assert any(line.startswith("Next week") for line in lines)
-    table = lines[next(at for at, line in enumerate(lines) if "WARM-UP" in line) + 1 :]
-    assert len(table) == 20
-    assert table[0].split() == ["Mon", "16", "Nov", "02:50", "Mon", "16", "Nov", "03:00", "10m", "in", "19h50m"]
-    small = wrap(primer_pane(shown, now, UTC, 78, 8), 78)
-    assert not any("WARM-UP" in _text(line) for line in small)
 
 
 def _text(line: Line) -> str:

@@ -17,6 +17,7 @@ from foretop.bindings import ROOM_ACTIONS_FILE, WRITE_ACTIONS_FILE
 from foretop.commands.complete_words import PATIENCE, TABLE, complete, completions
 from foretop.commands.completion import SCRIPTS
 from foretop_core.config.allowed_names import ACTION_NAMES_FILE
+from foretop_core.pages import ROOM_PAGES_FILE
 from foretop_demo.local_api_server import LocalApiServer
 from tests import generated_tables
 from tests.terminal import Terminal
@@ -48,6 +49,7 @@ def test_the_table_has_what_the_commands_have() -> None:
     assert ACTION_NAMES_FILE.read_text(encoding="utf-8") == generated_tables.action_names()
     assert WRITE_ACTIONS_FILE.read_text(encoding="utf-8") == generated_tables.write_actions()
     assert ROOM_ACTIONS_FILE.read_text(encoding="utf-8") == generated_tables.room_actions()
+    assert ROOM_PAGES_FILE.read_text(encoding="utf-8") == generated_tables.room_pages()
 
 
 @pytest.mark.parametrize(

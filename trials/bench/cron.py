@@ -1,4 +1,4 @@
-"""Benchmarks of parsing, searching and priming, over typical expressions."""
+"""Benchmarks of parsing and searching, over typical expressions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from statistics import fmean
 from zoneinfo import ZoneInfo
 
 from foretop_core.cron import CronSchedule, Dialect, parse
-from foretop_core.rules.primer import prime
 from trials.bench import Figure, seconds_per_call
 
 EXPRESSIONS = (
@@ -22,7 +21,6 @@ EXPRESSIONS = (
     "45 23 28-31 1-12/2 *",
 )
 _MICRO = 1e6
-_MILLI = 1e3
 
 
 def measure() -> Iterable[Figure]:
@@ -34,11 +32,6 @@ def measure() -> Iterable[Figure]:
     yield Figure("next, UTC", _next_over(in_utc), 5, "µs")
     new_york = ZoneInfo("America/New_York")
     yield Figure("next, New York", _next_over([moment.astimezone(new_york) for moment in in_utc]), 20, "µs")
-    yield Figure("prime, ten minutes ahead", fmean(map(_prime_one, EXPRESSIONS)) * _MILLI, 2, "ms")
-
-
-def _prime_one(text: str) -> float:
-    return seconds_per_call(lambda: prime(text, 10, Dialect.ROBFIG), 1)
 
 
 def _next_over(moments: list[datetime]) -> float:

@@ -332,13 +332,13 @@ SAME = (
         "labels of 5 or 6 letters stand 4 cells apart, or 8 and more: none begins where another ends",
     ),
     SameProgram(
-        "core/foretop_core/tables/timeline/primer_preview.py",
+        "core/foretop_core/rooms/primer/preview.py",
         "number = int(minutes) if minutes.isascii() and minutes.isdecimal() and len(minutes) < 9 else -1",
         "1 to 2",
         "any number below 0 is refused alike",
     ),
     SameProgram(
-        "core/foretop_core/tables/timeline/primer_preview.py",
+        "core/foretop_core/rooms/primer/preview.py",
         "return _coming(shown.text, shown.minutes, shown.dialect, "
         "now.astimezone(UTC).replace(second=0, microsecond=0))",
         "0 to 1",

@@ -97,16 +97,22 @@ WRITE_ACTIONS: tuple[Action, ...] = tuple(_write_actions())
 
 
 class RoomAction(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An action of a room: `do_<id>` of the module carries it out. It always does something, unless it is of a kind."""
+    """An action of a room: `do_<id>` of the module carries it out, or the page of the room."""
 
     action: Action
     after: str
     """The action that it follows in lists."""
     page: str = ""
     """The page on which it is offered whatever is under the cursor."""
-    kind: str = ""
-    """The kind of object that it is asked of."""
+    kinds: tuple[str, ...] = ()
+    """The kinds of objects that it is asked of; with neither page nor kinds it always does something."""
+    of_findings: bool = False
+    """Whether it is asked of the object of any finding, and not only where a remedy names it."""
+    hint: str = ""
+    """How the line of keys tells it of an object of `hint_kinds`, as `{} in the primer`; "" for not at all."""
+    hint_kinds: tuple[str, ...] = ()
     module: str = ""
+    """Its module; "" where the page of the room carries it out."""
 
 
 ROOM_ACTIONS_FILE = Path(__file__).with_name("room_actions.json")
@@ -176,17 +182,6 @@ _OF_THE_CORE: tuple[Action, ...] = (
     Action("copy_name", ("c",), "c", "copy its name", ActionGroup.OBJECT, "copy", 11),
     Action("copy_namespace", ("n",), "n", "copy its namespace", ActionGroup.OBJECT),
     Action(
-        "prime",
-        ("p",),
-        "p",
-        "its expression in the primer",
-        ActionGroup.OBJECT,
-        "primer",
-        13,
-        ("warm-up",),
-        disabled_reason="Only schedules and cron jobs have an expression",
-    ),
-    Action(
         "horizon",
         ("z",),
         "z",
@@ -209,20 +204,7 @@ _OF_THE_CORE: tuple[Action, ...] = (
     ),
     Action("move_in_time", (), "left right", "earlier and later", ActionGroup.PAGE, "move in time", 4),
     Action("open_day", (), "enter", "open the day of the week under the cursor", ActionGroup.PAGE, "open the day", 1),
-    Action("edit", (), "enter", "edit the expression; esc closes the field", ActionGroup.PAGE, "edit", 1),
-    Action("edit_minutes", (), "tab", "edit the minutes", ActionGroup.PAGE, "minutes", 2),
     Action("section", (), "left right", "another section", ActionGroup.PAGE, "section", 2),
-    Action(
-        "take",
-        ("p",),
-        "p",
-        "use the expression of an object in the cluster",
-        ActionGroup.PAGE,
-        "take from",
-        3,
-        instead_of=("prime",),
-    ),
-    Action("copy_primed", (), "c", "copy the primed expressions", ActionGroup.PAGE, "copy", 4),
     Action(
         "filter",
         ("slash",),

@@ -72,9 +72,14 @@ def listed(bits: int, bounds: Bounds) -> str:
     return ",".join(parts)
 
 
-def time_fields(minutes_of_day: int) -> list[str]:
+def minutes_of_day(fields: Fields) -> int:
+    """The minutes of a day that match both time fields, as 1440 bits."""
+    return fields.minute * sum(1 << (60 * hour) for hour in range(24) if fields.hour >> hour & 1)
+
+
+def time_fields(times: int) -> list[str]:
     """Minute and hour fields that together cover a set of minutes of the day (1440 bits), without overlap."""
-    by_hour = [(minutes_of_day >> (60 * hour)) & MINUTE.full for hour in range(24)]
+    by_hour = [(times >> (60 * hour)) & MINUTE.full for hour in range(24)]
     minutes_with_hours: dict[int, int] = {}
     for minute in range(60):
         hours = sum(1 << hour for hour in range(24) if by_hour[hour] >> minute & 1)

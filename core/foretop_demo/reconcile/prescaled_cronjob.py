@@ -9,7 +9,7 @@ from foretop_core.cron import CronError, Dialect, parse
 from foretop_core.models import CronJob, PreScaledCronJob
 from foretop_core.models.kinds import CRON_JOB, PRESCALED
 from foretop_core.models.wire import OwnerReference, as_json
-from foretop_core.rules.prescaler import PrimerError, prescaler
+from foretop_core.rules.prescaler import PrescalerError, prescaler
 from foretop_demo.reconcile.writes import Create, Patch, Reconciled, merge_patch
 
 PREFIX = "autogen-"
@@ -21,7 +21,7 @@ def reconcile_prescaled(prescaled: PreScaledCronJob, cron_jobs: Sequence[CronJob
         return Reconciled()
     try:
         schedule = _primed(prescaled)
-    except (CronError, PrimerError) as problem:
+    except (CronError, PrescalerError) as problem:
         return Reconciled(problem=str(problem))
     wanted: dict[str, Any] = {**as_json(prescaled.spec.cron_job.spec), "schedule": schedule}
     name = f"{PREFIX}{prescaled.name}"
@@ -41,7 +41,7 @@ def _primed(prescaled: PreScaledCronJob) -> str:
     if spec.primer_schedule:
         parse(spec.primer_schedule, Dialect.ROBFIG)
         return spec.primer_schedule
-    return prescaler(spec.cron_job.spec.schedule, spec.warm_up_time_mins)
+    return prescaler(spec.cron_job.spec.schedule, spec.warm_up_time_mins).expression
 
 
 def _owner(prescaled: PreScaledCronJob) -> OwnerReference:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from foretop_core.cron import Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, from_builtins
 from foretop_core.rooms.primer.planners import PRIME, plan_prime
-from foretop_core.rules.prescaler import prescaler_verdict
+from foretop_core.rooms.primer.priming import prescaler_verdict
 from foretop_core.rules.sentences import names_key, render
 from foretop_core.rules.triage import Severity
 from tests.demo.test_scenes import codes as codes_of_scene

@@ -28,8 +28,8 @@ BROKEN = {
     "a tab that does not exist": ("tabs: [triage, bakups]", "2: tabs.1: 'bakups' is not valid; did you mean backups?"),
     "a tab that is there twice": ("tabs: [pods, pods]", "2: tabs: pods is there twice; a page has one tab"),
     "more tabs than digits": (
-        "tabs: [triage, schedules, nonadmin, queue, calendar, primer, backups, restores, protection, storage, pods]",
-        "2: tabs: 11 pages, and there are 9 digits; left out: storage, pods",
+        "tabs: [triage, schedules, nonadmin, queue, calendar, backups, restores, protection, storage, pods, movements]",
+        "2: tabs: 11 pages, and there are 9 digits; left out: pods, movements",
     ),
     "a theme that does not exist": ("theme: darc", "2: theme: theme 'darc' does not exist; did you mean dark?"),
     "text for a number": ("thresholds: {mostCollisions: many}", "2: thresholds.mostCollisions: must be a number"),

@@ -17,7 +17,6 @@ from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule, f
 from foretop_core.models.kinds import PRESCALED, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, readings
-from foretop_core.rules.primer import warmups
 from foretop_core.rules.run_minutes import run_bits
 from foretop_core.rules.severity import Severity
 from foretop_core.store import Store
@@ -174,13 +173,13 @@ def test_warm_ups_are_drawn_in_every_minute_before_their_runs(cron: str, minutes
     ruler = TimeAxis(NOW.replace(second=0), 1, 360)
     drawn = lane(made, ruler, NOW)
     wanted = [" "] * ruler.cells
-    pairs = [pair for pair in warmups(cron, minutes, Dialect.ROBFIG, NOW - minutes * MINUTE, 600) if pair.run > NOW]
-    for pair in pairs:
-        for minute in range(max(0, ruler.minute_of(pair.warmup)), min(360, ruler.minute_of(pair.run))):
+    runs = list(parse(cron, Dialect.ROBFIG).between(NOW, ruler.end + minutes * MINUTE))
+    for run in runs:
+        for minute in range(max(0, ruler.minute_of(run) - minutes), min(360, ruler.minute_of(run))):
             wanted[minute] = "▒"
-    for pair in pairs:
-        if pair.run < ruler.end:
-            wanted[ruler.minute_of(pair.run)] = "▎"
+    for run in runs:
+        if run < ruler.end:
+            wanted[ruler.minute_of(run)] = "▎"
     assert drawn == "".join(wanted)
 
 

@@ -19,7 +19,7 @@ from foretop.widgets.styles import BOLD, DIM
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.journal import JournalEntry
 from foretop_core.rules import humanize
-from foretop_core.tables.text.explanations import EXPLANATIONS, Explanation
+from foretop_core.tables.text.explanations import Explanation, explanations
 
 _TITLE = "Topics"
 _MOST_WRITES = 20
@@ -71,7 +71,7 @@ def explanation_text(explanation: Explanation) -> list[Paragraph]:
 
 def choose_topic(app: App[object], ascii: bool) -> None:
     """A list of the topics; enter opens one."""
-    topics = list(EXPLANATIONS.values())
+    topics = list(explanations().values())
 
     def chosen(place: int | None) -> None:
         if place is not None:

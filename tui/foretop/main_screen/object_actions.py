@@ -23,7 +23,7 @@ from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.dashboard.object_fetch import why_not_fetch_results
 from foretop_core.dashboard.related_objects import related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
-from foretop_core.models.kinds import BACKUP, CRON_JOB, HAVE_RESULTS, NAB, NAMESPACE, NAR, POD, PRESCALED, SCHEDULE
+from foretop_core.models.kinds import BACKUP, HAVE_RESULTS, NAB, NAMESPACE, NAR, POD
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGE_OF
 from foretop_core.rules import humanize
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _HAVE_FAULTS = FAULTY - {"FailedValidation"}
 """Velero writes no results for what it refuses."""
-_HAVE_EXPRESSIONS = frozenset({SCHEDULE.name, PRESCALED.name, CRON_JOB.name})
 
 
 def run_under_cursor(host: ActionHost) -> ObjectRef | None:
@@ -116,10 +115,6 @@ class ObjectActions:
         subject = self._subject()
         return subject is not None and subject.kind == POD.name and self._is_connected(subject)
 
-    def can_prime(self) -> bool:
-        subject = self._subject()
-        return subject is not None and subject.kind in _HAVE_EXPRESSIONS
-
     def can_acknowledged(self) -> bool:
         """There are some to show, or they are shown and can be hidden again."""
         state, page = self.host.state, self.host.page
@@ -194,10 +189,6 @@ class ObjectActions:
         if key is not None and state is not None:
             service = ActionService(state.source, os.environ)
             self.host.app.push_screen(PodLogViewer(service, key, self.host.display_options.ascii))
-
-    async def do_prime(self) -> None:
-        """The primer takes the expression of what is under the cursor."""
-        await self.host.go(PageAddress("primer", key=self._subject(), jumped=True))
 
     def targets(self) -> tuple[ObjectRef, ...]:
         """The objects to which J leads from here: only those that are there."""

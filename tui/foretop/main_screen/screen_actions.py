@@ -31,7 +31,7 @@ from foretop.main_screen.write_actions import WriteActions, all_windows, why_no_
 from foretop.pages.page import PageAddress
 from foretop.pages.table_page import TablePage
 from foretop.pages.triage_selection import finding_under_cursor
-from foretop.panes.page_records import SCREEN_PAGES
+from foretop.panes.page_records import signs_on
 from foretop.terminal.job_control import plain_terminal
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE
 from foretop_core.actions.planners.schedules import CREATE_SCHEDULE
@@ -43,7 +43,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import names_key
-from foretop_core.tables.text.explanations import EXPLANATIONS
+from foretop_core.tables.text.explanations import explanations
 from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.text.times import TimeZoneMode, TimeZoneSetting
 
@@ -190,7 +190,7 @@ def entries(available: Iterable[Action]) -> list[PaletteEntry]:
         PaletteEntry(
             f"explain {explanation.topic}", (f"explain {explanation.topic}",), f"explained: {explanation.title}"
         )
-        for explanation in EXPLANATIONS.values()
+        for explanation in explanations().values()
     ]
     here = [action for action in available if action.id not in ("palette", "escape", "back")]
     offered = {action.id for action in here}
@@ -237,7 +237,7 @@ def sign_in(app: App[Any], state: DashboardState, context: str) -> None:
 _HOMES = {CREATE_SCHEDULE.id: CREATE_SCHEDULE.page, "collisions": "calendar"}
 """Actions that need no object, and the page of each: by name they work on every page, and lead there first."""
 _OF_ROOMS = {room.action.id: room for room in ROOM_ACTIONS}
-_KEYLESS = (room.action.id for room in ROOM_ACTIONS if not room.action.keys)
+_KEYLESS = (room.action.id for room in ROOM_ACTIONS if not (room.action.keys or room.page))
 _BY_NAME_ALONE = frozenset({"windows", "handover", "messages", *_KEYLESS})
 """Actions of the first lines of the palette: few know their keys, or they have none."""
 
@@ -252,7 +252,7 @@ class ScreenActions:
         self.app_host = app_host
         self.write_actions = write_actions
         self._handlers = handlers_by_name(self)
-        self._handlers |= {room.action.id: partial(self._do_in_room, room) for room in ROOM_ACTIONS}
+        self._handlers |= {room.action.id: partial(self._do_in_room, room) for room in ROOM_ACTIONS if room.module}
 
     def handlers(self) -> Mapping[str, Handler]:
         return self._handlers
@@ -260,7 +260,8 @@ class ScreenActions:
     def offers(self, action_id: str) -> bool:
         """By `can_<id>`; what has none always does something, but for a room's that is of a page or kind."""
         if (room := _OF_ROOMS.get(action_id)) is not None:
-            return room.page == self.host.current or not room.kind or self._asked_of(room) is not None
+            is_always_offered = not room.page and not room.kinds
+            return is_always_offered or room.page == self.host.current or self._asked_of(room) is not None
         can: Callable[[], bool] | None = getattr(self, f"can_{action_id}", None)
         return can() if can is not None else True
 
@@ -347,12 +348,12 @@ class ScreenActions:
         """The object itself, or that of a finding whose remedy is the action; a line of many means none."""
         page, state = self.host.page, self.host.state
         finding, subject = finding_under_cursor(page), page.subject() if page is not None else None
-        if finding is None:
-            return subject if subject is not None and subject.kind == room.kind else None
+        if finding is None or room.of_findings:
+            return subject if subject is not None and subject.kind in room.kinds else None
         if state is None or finding.members or not names_key(finding.remedy, room.action.id):
             return None
         keys = (finding.subject, *finding.related)
-        return next((key for key in keys if key.kind == room.kind and state.store.get(key) is not None), None)
+        return next((key for key in keys if key.kind in room.kinds and state.store.get(key) is not None), None)
 
     async def _do_in_room(self, room: RoomAction) -> None:
         if self.host.state is not None:
@@ -366,7 +367,7 @@ class ScreenActions:
             HelpScreen(
                 self.host.available(),
                 self.host.display_options.ascii,
-                SCREEN_PAGES[self.host.current].signs if self.host.current else (),
+                signs_on(self.host.current) if self.host.current else (),
             )
         )
 
@@ -415,10 +416,10 @@ class ScreenActions:
                 await ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
             case "window" if self.host.state is not None:
                 self._keep_free(self.host.state, rest.strip())
-            case "explain" if rest in EXPLANATIONS:
+            case "explain" if rest in explanations():
                 from foretop.dialogs.text_screens import ExplanationScreen
 
-                screen = ExplanationScreen(EXPLANATIONS[rest], self.host.display_options.ascii)
+                screen = ExplanationScreen(explanations()[rest], self.host.display_options.ascii)
                 self.host.app.push_screen(screen)
             case "q":
                 self.host.app.exit()

@@ -11,8 +11,8 @@ from foretop_core.pages import DETAIL, PAGES, PageConflict
 
 _WITHOUT_TABLE = {
     "calendar": "foretop.pages.calendar_page:CalendarPage",
-    "primer": "foretop.pages.primer_page:PrimerPage",
     DETAIL: "foretop.pages.detail_page:DetailPage",
+    **{page.id: f"foretop.rooms.{page.room}.page:PAGE_CLASS" for page in PAGES.values() if page.room},
 }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from foretop.bindings import RESUME, Action
+from foretop.bindings import RESUME, ROOM_ACTIONS, Action
 from foretop.widgets.paragraphs import Paragraph, Span, span
 from foretop.widgets.styles import BOLD
 from foretop_core.actions.action_catalog import RECORDS
@@ -21,7 +21,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 _SENTENCES = {
     "open": "open {}",
     "jump": "go to {}",
-    "prime": "{} in the primer",
+    **{room.action.id: room.hint for room in ROOM_ACTIONS if room.hint},
     "results": "results of {}",
     RESUME: "resume the window",
     EXTEND_BACKUP.id: "extend the life of {}",
@@ -45,7 +45,8 @@ _NOUNS = {
 }
 _OF_ALL = frozenset({RESUME, UNPAUSE.id, CHANGE_PAUSE.id})
 """About all the objects that a finding names, and not about one of them."""
-_FIRST = ("open", "jump", "prime")
+_HINTED = {room.action.id: room.hint_kinds for room in ROOM_ACTIONS if room.hint}
+_FIRST = ("open", "jump", *_HINTED)
 
 
 class ApplicableAction(msgspec.Struct, frozen=True):
@@ -88,11 +89,11 @@ def action_keys_line(
 
 
 def _is_told(item: ApplicableAction, subject: tuple[ObjectRef, ...], named: Collection[str]) -> bool:
-    """A jump that only opens it is what enter does, and the primer is a remedy for what is primed alone."""
+    """A jump that only opens it is what enter does, and a room's key is a remedy for some kinds alone."""
     if item.action.id == "jump" and item.keys == subject:
         return item.keys[0].kind in PAGE_OF
-    if item.action.id == "prime":
-        return item.keys[0].kind == PRESCALED.name
+    if item.action.id in _HINTED:
+        return item.keys[0].kind in _HINTED[item.action.id]
     return item.action.id in _SENTENCES and (item.action.id not in _ONLY_NAMED or item.action.id in named)
 
 

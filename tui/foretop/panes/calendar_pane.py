@@ -14,8 +14,7 @@ from foretop_core.models.kinds import PRESCALED
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
 from foretop_core.rules.night.ranges import SURE
-from foretop_core.rules.prescaler import PrimerError, is_always_warm
-from foretop_core.rules.primer import warmups
+from foretop_core.rules.prescaler import is_always_warm
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import cut_end, unsigned, width
@@ -218,11 +217,9 @@ def _warming(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...]
     if not isinstance(resource, PreScaledCronJob):
         return ()
     now, zone = state.now(item.key.context), state.zone_of(item.key)
-    try:
-        pairs = warmups(item.expression, item.warm_up, item.dialect, now, 2)
-    except PrimerError as problem:
-        return (paragraph(str(problem), Tone.BAD, label="Warm"),)
-    shown = "  ".join(f"{when(pair.warmup, now, zone)} → {pair.run.astimezone(zone):%H:%M}" for pair in pairs)
+    lead = timedelta(minutes=item.warm_up)
+    runs = next_runs(item, now + lead, 2)
+    shown = "  ".join(f"{when(run - lead, now, zone)} → {run.astimezone(zone):%H:%M}" for run in runs)
     job = warmer(state.store, item.key)
     ahead = f"{humanize.count(item.warm_up, 'minute')} before: {shown}"
     paragraphs = [

@@ -30,7 +30,7 @@ from foretop_core.tables.engine.drawings import LEVELS, RUN_SIGNS
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, severity_mark
 from foretop_core.tables.engine.view import TableView, UnreadableRow, View, table_view
-from foretop_core.tables.timeline.time_axis import RUN, WARM_UP
+from foretop_core.tables.timeline.time_axis import WARM_UP
 
 
 def _pane(path: str) -> Late:
@@ -46,13 +46,13 @@ class Sign(msgspec.Struct, frozen=True):
     tone: Tone = Tone.PLAIN
 
 
-def _status(**meanings: str) -> tuple[Sign, ...]:
-    """By the name of the glyph."""
+def signs_of(**meanings: str) -> tuple[Sign, ...]:
+    """Those of a status, by the name of the glyph."""
     glyphs = ((StatusGlyph[name.upper()], meaning) for name, meaning in meanings.items())
     return tuple(Sign(glyph.value, meaning, glyph.tone) for glyph, meaning in glyphs)
 
 
-_RUNS = _status(
+_RUNS = signs_of(
     healthy="completed",
     running="running, or being deleted",
     waiting="waiting",
@@ -218,7 +218,7 @@ _RECORDS = (
         shows_keys=True,
         named_keys=lambda finding: keys_in(finding.remedy),
         signs=(
-            *_status(broken="an error", look="a warning", waiting="a note"),
+            *signs_of(broken="an error", look="a warning", waiting="a note"),
             Sign("└", "one of the findings that the line above gathers, or that follow from it"),
         ),
     ),
@@ -234,7 +234,7 @@ _RECORDS = (
         shows_keys_beside=True,
         empty=NO_SCHEDULES,
         signs=(
-            *_status(
+            *signs_of(
                 healthy="runs as it should",
                 waiting="its last backup waits in the queue",
                 paused="paused",
@@ -261,7 +261,7 @@ _RECORDS = (
         explains=_pane("nonadmin_pane:nonadmin_path"),
         empty="No non-admin backups or restores. Tenants make them in their own namespaces.",
         signs=(
-            *_status(
+            *signs_of(
                 healthy="Velero's object completed",
                 running="running, or being deleted",
                 waiting="waiting",
@@ -272,7 +272,7 @@ _RECORDS = (
             *_PROGRESS,
             Sign("2nd, 17:15", "VELERO: place in the queue, expected start"),
             Sign("A Q D", "the conditions Accepted, Queued and Deleting"),
-            *_status(true="the condition is true", broken="it is false", unset="it is not set"),
+            *signs_of(true="the condition is true", broken="it is false", unset="it is not set"),
         ),
     ),
     ScreenPage(
@@ -317,15 +317,7 @@ _RECORDS = (
             Sign("90% sure", "in nine of ten nights that were played it is not later"),
             Sign("Peak", "the most slots in use at one time; with tenants: backups are in it that they may ask for"),
             Sign("9 wait, done 21:01", "of a day: the most that wait at once, and when all that waited are done"),
-            *_status(paused="paused", look="late, refused or not warmed up", broken="does not run"),
-        ),
-    ),
-    ScreenPage(
-        id="primer",
-        signs=(
-            Sign(WARM_UP, "the warm-up"),
-            Sign(RUN, "the run"),
-            *_status(true="the expressions are exact", look="nearly exact; the note says why"),
+            *signs_of(paused="paused", look="late, refused or not warmed up", broken="does not run"),
         ),
     ),
     ScreenPage(
@@ -353,7 +345,7 @@ _RECORDS = (
         pane_grows=True,
         tells=_pane("storage_pane:place_pane"),
         empty="No storage locations. Velero needs one to write to: velero backup-location create, or OADP's DPA.",
-        signs=_status(
+        signs=signs_of(
             healthy="available",
             broken="unavailable",
             look="a request that waits for approval",
@@ -365,7 +357,7 @@ _RECORDS = (
         groups=(("Role", "Last"), ("Says",), ("Do",)),
         tells=_pane("pod_pane:pod_pane"),
         empty="No Velero pods. The server, the node agents and maintenance jobs are listed while they exist.",
-        signs=_status(
+        signs=signs_of(
             healthy="ready", waiting="starting", look="not ready", broken="failing or restarting", unset="has ended"
         ),
     ),
@@ -374,7 +366,7 @@ _RECORDS = (
         tells=_pane("volumes_section:movement_pane"),
         empty="No data movements. One is listed while a volume is copied to storage or back.",
         signs=(
-            *_status(
+            *signs_of(
                 healthy="completed",
                 running="moving data",
                 waiting="waiting, or being prepared",
@@ -389,7 +381,7 @@ _RECORDS = (
         tells_remedy=True,
         tells=_pane("storage_pane:repository_pane"),
         empty="No backup repositories: Velero makes one for each namespace whose volumes it moves.",
-        signs=_status(
+        signs=signs_of(
             healthy="ready", look="its latest maintenance failed", waiting="not used yet", broken="not ready"
         ),
     ),
@@ -405,7 +397,7 @@ _RECORDS = (
         tells=_pane("protection_pane:protection_pane"),
         empty="No namespaces with backups or schedules. One is listed when a schedule covers it or a backup has it.",
         signs=(
-            *_status(
+            *signs_of(
                 healthy="a good copy, as new as promised",
                 waiting="no copy yet and none is due, or one run has made no copy",
                 paused="all that would back it up is paused",
@@ -426,7 +418,7 @@ _RECORDS = (
             Sign(LEVELS, "Runs: one bar for each run, as high as it took long, in the colour of its outcome"),
             Sign("┤ └ │", "Runs: the scale, in minutes"),
             *(Sign(sign, f"below a bar: {RUN_WORDS[letter]}") for letter, sign in RUN_SIGNS.items()),
-            *_status(true="Steps: done; of a condition: it is true"),
+            *signs_of(true="Steps: done; of a condition: it is true"),
         ),
     ),
 )
@@ -438,7 +430,7 @@ def check_screen_pages(pages: Iterable[PageRecord], shown: Iterable[ScreenPage])
     by_id = {page.id: page for page in pages}
     for lost in sorted(halves.keys() - by_id.keys() - {DETAIL}):
         raise PageConflict(f"page {lost} has no record in foretop_core.pages")
-    for page in by_id.values():
+    for page in (page for page in by_id.values() if not page.room):
         half = halves.get(page.id)
         if half is None:
             raise PageConflict(f"page {page.id} has no record in foretop.panes.page_records")
@@ -465,3 +457,11 @@ check_screen_pages(PAGES.values(), _RECORDS)
 SCREEN_PAGES: Mapping[str, ScreenPage] = {page.id: page for page in _RECORDS}
 TABLE_PAGES: Mapping[str, ScreenPage] = {page.id: page for page in _RECORDS if page.tells is not None}
 """The pages with a table."""
+
+
+def signs_on(page_id: str) -> tuple[Sign, ...]:
+    """The legend of a page; that of a room's page is loaded now."""
+    if page_id in PAGES and (room := PAGES[page_id].room):
+        signs: tuple[Sign, ...] = load(f"foretop.rooms.{room}.page:SIGNS")
+        return signs
+    return SCREEN_PAGES[page_id].signs

@@ -11,10 +11,10 @@ import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, quoted
 from foretop_core.models import CronJob, PreScaledCronJob
+from foretop_core.rooms.primer.priming import PrimerError, prescaler_verdict, prime
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import expression
-from foretop_core.rules.prescaler import PrimerError, is_always_warm, prescaler_verdict
-from foretop_core.rules.primer import prime
+from foretop_core.rules.prescaler import is_always_warm
 from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage.finding import Finding, Severity, Thresholds

@@ -24,10 +24,9 @@ from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.models.builtin_kinds import MOST_WARM_UP_MINUTES
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE, RequiredPermission
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rooms.primer.priming import Primed, PrimerError, prime, warmups
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import expression
-from foretop_core.rules.prescaler import PrimerError
-from foretop_core.rules.primer import Primed, prime, warmups
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 # Deferred imports: quantities are read where somebody has typed one.

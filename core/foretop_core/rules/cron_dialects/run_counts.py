@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 
 from foretop_core.cron import CronSchedule, Fields
-from foretop_core.cron.fields import HOUR
+from foretop_core.cron.fields import HOUR, minutes_of_day
 from foretop_core.cron.wall_clock_calendar import day_masks, first_weekday, lowest_bit, month_length
 from foretop_core.cron.zones import clock_changes, to_local, to_utc
 
@@ -156,7 +156,7 @@ def _first_on_the_wall(one: CronSchedule, other: CronSchedule, now: datetime, en
 def _different_days(one: Fields, other: Fields, start: datetime, end: datetime) -> Iterator[tuple[datetime, int]]:
     """The days on which two sets of fields differ, each with the minutes that only one of them names."""
     masks, others = day_masks(one), day_masks(other)
-    minutes, other_minutes = _minutes_of_day(one), _minutes_of_day(other)
+    minutes, other_minutes = minutes_of_day(one), minutes_of_day(other)
     year, month = start.year, start.month
     while (year, month) <= (end.year, end.month):
         mine, theirs = _dates(one, masks, year, month), _dates(other, others, year, month)
@@ -166,10 +166,6 @@ def _different_days(one: Fields, other: Fields, start: datetime, end: datetime) 
                 day = datetime(year, month, date, tzinfo=UTC)
                 yield day, (minutes if mine >> date & 1 else 0) ^ (other_minutes if theirs >> date & 1 else 0)
         year, month = (year, month + 1) if month < 12 else (year + 1, 1)
-
-
-def _minutes_of_day(fields: Fields) -> int:
-    return fields.minute * sum(1 << (60 * hour) for hour in range(24) if fields.hour >> hour & 1)
 
 
 def _first_near_a_change(one: CronSchedule, other: CronSchedule, now: datetime, end: datetime) -> datetime | None:

@@ -1,8 +1,16 @@
-"""Explanations of the screens, a screenful a topic: for the help of the dashboard and the manual page."""
+"""Explanations of the screens, a screenful a topic: for the help of the dashboard and the manual page.
+
+A room explains itself in its module `explanation`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+
 import msgspec
+
+from foretop_core.room_finder import room_modules
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -13,13 +21,11 @@ class Explanation(msgspec.Struct, frozen=True):
     body: str
 
 
-EXPLANATIONS = {
-    one.topic: one
-    for one in (
-        Explanation(
-            "due",
-            "When a schedule runs",
-            """\
+_OF_THE_CORE = (
+    Explanation(
+        "due",
+        "When a schedule runs",
+        """\
 Velero does not ask cron for the next run after now. It counts from a base: the last backup, or the creation if
 there is none, or the last skip if that is later. A schedule is due when the first run after its base is past.
 
@@ -35,11 +41,11 @@ An expression that never fires, such as 0 0 31 2 *, is valid, and Velero takes i
 every minute.
 
 See: the topics skip and beat, foretop next EXPRESSION""",
-        ),
-        Explanation(
-            "skip",
-            "Unpausing without a surprise backup",
-            """\
+    ),
+    Explanation(
+        "skip",
+        "Unpausing without a surprise backup",
+        """\
 spec.skipImmediately decides what happens to a run that is due when Velero next looks at the schedule:
 
   true     the run is skipped, and Velero sets the field back to false
@@ -58,11 +64,11 @@ foretop offers three choices, and shows for each whether a backup is created now
 In the column SKIP, "yes, once" means true: only the next due run is skipped.
 
 See: foretop schedule unpause NAME --dry-run""",
-        ),
-        Explanation(
-            "queue",
-            "What Velero works on, and what waits",
-            """\
+    ),
+    Explanation(
+        "queue",
+        "What Velero works on, and what waits",
+        """\
 Velero 1.18 and later queue backups. As many run at once as --concurrent-backups says, 1 unless it was set. Earlier
 releases work off one backup at a time, oldest first, and have no phase Queued.
 
@@ -78,11 +84,11 @@ earlier, counts refused ones for ever, and is refreshed when some backup ends. f
 marks a position that differs with ≠.
 
 See: foretop get queue""",
-        ),
-        Explanation(
-            "phases",
-            "The phases of a backup, and of a NAB",
-            """\
+    ),
+    Explanation(
+        "phases",
+        "The phases of a backup, and of a NAB",
+        """\
   New, Queued                    Velero has not begun
   ReadyToStart, InProgress       it holds a slot
   WaitingForPluginOperations     all items are saved, volumes are still moving
@@ -100,11 +106,11 @@ and Deleting. What happens after Created is in the Velero object. The NAB's copy
 foretop shows the object itself where you may read it.
 
 See: foretop describe backup NAME, foretop get nab""",
-        ),
-        Explanation(
-            "night",
-            "Whether the night is done by six",
-            """\
+    ),
+    Explanation(
+        "night",
+        "Whether the night is done by six",
+        """\
 foretop plays the coming hours of a Velero server forward many times: its schedules, its slots, its queue, with run
 lengths drawn from those of earlier runs, and the backups that tenants are likely to ask for.
 
@@ -119,11 +125,11 @@ lengths drawn from those of earlier runs, and the backups that tenants are likel
   Paused     no backup, also after the planned end: nothing resumes by itself
 
 See: foretop forecast, page 5 of the dashboard""",
-        ),
-        Explanation(
-            "protection",
-            "From what a namespace can be brought back",
-            """\
+    ),
+    Explanation(
+        "protection",
+        "From what a namespace can be brought back",
+        """\
 A good copy is a backup that completed and has all of the namespace. A partial one failed in part, or its schedule
 leaves something out. Only copies in storage locations that Velero can use count for its age.
 
@@ -140,11 +146,11 @@ second run after its newest copy on. The pane says which schedule promises it, a
 r brings a namespace back, also under another name; D tries that out beside it and cleans up.
 
 See: foretop get protection, page 9 of the dashboard""",
-        ),
-        Explanation(
-            "beat",
-            "The second at which Velero starts backups",
-            """\
+    ),
+    Explanation(
+        "beat",
+        "The second at which Velero starts backups",
+        """\
 Velero looks at its schedules once a minute, at the second at which the server was started. A schedule that is due at
 02:00:00 therefore starts up to a minute later, and all schedules of one server start at the same second.
 
@@ -159,11 +165,11 @@ A backup that was made by hand does not count, and neither does one that was syn
 A run is called overdue two minutes after it was due; one that a pause with an end keeps back, after that end.
 
 See: the topic due, foretop get schedules""",
-        ),
-        Explanation(
-            "dialects",
-            "Velero releases read cron differently",
-            """\
+    ),
+    Explanation(
+        "dialects",
+        "Velero releases read cron differently",
+        """\
   Velero up to 1.14                    the oldest: no time zones
   Velero 1.15 to 1.18.2, CronJobs      time zones; day 7 and 22-2 are refused
   Velero 1.18.3 and later              day 7 is Sunday, 22-2 wraps around
@@ -178,26 +184,12 @@ foretop finds the release by the image of the server, the schema of its resource
 Where that does not tell, it shows every answer with its releases; --velero-version settles it.
 
 See: foretop upgrade-check --to 1.18.3, foretop next EXPRESSION --velero-version 1.18.2""",
-        ),
-        Explanation(
-            "primer",
-            "Expressions that warm up a cluster before a schedule",
-            """\
-A primer runs some minutes before a schedule, so that nodes are there when its backup starts. To subtract the warm-up
-from each field is not enough: before midnight it is the day before, before the 1st the last day of a month whose
-length differs.
+    ),
+)
 
-  foretop primer '0 0 1 * *' --warmup 10
-    50 23 31 1,3,5,7,8,10,12 *
-    50 23 30 4,6,9,11 *
-    50 23 28,29 2 *           in leap years it also fires on the 28th
 
-foretop gives as many expressions as it takes to be exact, or says how many warm-ups are missed or not needed over
-eight years. It also shows what the prescaler operator would make of the same expression, and where that is wrong.
-
-With a time zone, the warm-up is exact except around changes of daylight saving.
-
-See: page 6 of the dashboard""",
-        ),
-    )
-}
+@cache
+def explanations() -> Mapping[str, Explanation]:
+    """By topic; those of the rooms are loaded now."""
+    of_rooms = (module.EXPLANATION for module in room_modules("foretop_core", "explanation"))
+    return {explanation.topic: explanation for explanation in (*_OF_THE_CORE, *of_rooms)}

@@ -1,1 +1,1 @@
-"""The coming hours: what runs when, what starts together, and the primer beside it."""
+"""The coming hours: what runs when, and what starts together."""

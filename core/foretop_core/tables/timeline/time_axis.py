@@ -28,7 +28,7 @@ _INTERVALS = (
 _LABEL_ROOM = 8
 
 WARM_UP, RUN = "▒", "|"
-"""The signs of the primer."""
+"""The signs of a warm-up and of its run."""
 
 
 class TimeAxis(msgspec.Struct, frozen=True):

@@ -22,7 +22,7 @@ ACTIONS = (
             disabled_reason="Look inside: of a backup",
         ),
         after="results",
-        kind=BACKUP.name,
+        kinds=(BACKUP.name,),
     ),
 )
 

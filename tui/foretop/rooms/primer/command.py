@@ -13,11 +13,17 @@ from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.output import emit, output_option, say, version_option
 from foretop_core.cron import Dialect
 from foretop_core.errors import BadInput
+from foretop_core.rooms.primer.priming import (
+    Pair,
+    PrescalerVerdict,
+    Primed,
+    prescaler_verdict,
+    prime,
+    warmups,
+)
 from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects import read_release, readings
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.prescaler import PrescalerVerdict, prescaler_verdict
-from foretop_core.rules.primer import Pair, Primed, prime, warmups
 
 
 @click.command("primer", cls=OwnOptionsFirst, epilog=example("foretop primer '0 0 1 * *' --warmup 10"))

@@ -29,7 +29,7 @@ ACTIONS = (
         ),
         after="collisions",
         page="calendar",
-        kind=SCHEDULE.name,
+        kinds=(SCHEDULE.name,),
     ),
 )
 

@@ -9,8 +9,8 @@ import pytest
 
 from foretop_core.cron import Dialect
 from foretop_core.models import CronJob, from_builtins
-from foretop_core.rules.primer import Pair
-from foretop_core.tables.timeline.primer_preview import coming, pair_axis, pair_cells, preview, taken_from
+from foretop_core.rooms.primer.preview import coming, pair_axis, pair_cells, preview, taken_from
+from foretop_core.rooms.primer.priming import Pair
 from foretop_core.tables.timeline.time_axis import TimeAxis
 from tests.objects import NOW, at, backup, schedule
 

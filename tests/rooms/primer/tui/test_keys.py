@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -9,13 +10,19 @@ from textual import events
 from textual.widgets import OptionList
 
 from foretop.app import Dashboard
+from foretop.dialogs.command_palette import CommandPalette
 from foretop.dialogs.help_screen import HelpScreen
 from foretop.dialogs.search_modal import SearchPicker
-from foretop.pages.primer_page import PrimerPage
+from foretop.rooms.primer.page import PrimerPage, primer_pane
+from foretop.widgets.paragraphs import wrap
+from foretop_core.cron import Dialect
 from foretop_core.dashboard.session_protocol import DisplayOptions
+from foretop_core.models.kinds import PRESCALED
+from foretop_core.rooms.primer.preview import preview
 from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
-from tests.tui.test_calendar import night
+from tests.tui.test_calendar import calendar, night
+from tests.tui.test_header import text_of
 
 
 def page(shown: Screen) -> PrimerPage:
@@ -251,3 +258,40 @@ async def test_without_line_drawing_everything_is_ascii() -> None:
         await pasted(shown, "0 * * * 5")
         assert shown.text.isascii()
         assert "///|" in shown.text
+
+
+@pytest.mark.sweep
+async def test_the_footer_follows_the_field() -> None:
+    async with screen() as shown:
+        await shown.press("6")
+        assert "enter edit" in shown.footer
+        await shown.press("enter")
+        assert shown.footer.startswith(" enter done  esc close  tab minutes  ")
+        await shown.press("tab")
+        assert shown.footer.startswith(" enter done  esc close  tab expression  ")
+        await shown.press("ctrl+p")
+        assert isinstance(shown.app.screen, CommandPalette)
+
+
+@pytest.mark.sweep
+async def test_p_takes_the_expression_of_a_lane() -> None:
+    async with calendar() as (shown, lanes):
+        assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
+        await shown.press("p")
+        assert shown.page == "primer"
+        assert "30 5 * * *" in shown.text
+        assert "taken from PreScaledCronJob batch/orders" in shown.text
+
+
+def test_a_tall_primer_has_the_week_and_a_table_of_twenty_pairs() -> None:
+    now = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
+    shown = preview("TZ=America/New_York 0 3 * * *", "10", Dialect.ROBFIG)
+    lines = [text_of(line).rstrip() for line in wrap(primer_pane(shown, now, UTC, 118, 36), 118)]
+    assert len(lines) <= 36
+    assert any(line.startswith("New_York") for line in lines)
+    assert any(line.startswith("Next week") for line in lines)
+    table = lines[next(at for at, line in enumerate(lines) if "WARM-UP" in line) + 1 :]
+    assert len(table) == 20
+    assert table[0].split() == ["Mon", "16", "Nov", "02:50", "Mon", "16", "Nov", "03:00", "10m", "in", "19h50m"]
+    small = wrap(primer_pane(shown, now, UTC, 78, 8), 78)
+    assert not any("WARM-UP" in text_of(line) for line in small)

@@ -16,6 +16,7 @@ from foretop.bindings import Handler, KeyHints, key_name
 from foretop.dialogs.search_modal import SearchPicker
 from foretop.pages.page import Page, PageAddress, PageHost
 from foretop.panes.calendar_pane import when
+from foretop.panes.page_records import Sign, signs_of
 from foretop.terminal.clipboard import copy
 from foretop.widgets.column_layout import NARROW
 from foretop.widgets.line_widgets import Divider, StyledLine, TextPane
@@ -29,13 +30,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Schedule
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules import humanize
-from foretop_core.rules.prescaler import PrescalerVerdict
-from foretop_core.rules.primer import Pair, Primed
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.text.terminal_text import cut_end, pad, unsigned, width
-from foretop_core.tables.text.times import short, until
-from foretop_core.tables.timeline.primer_preview import (
+from foretop_core.rooms.primer.preview import (
     MOST_PAIRS,
     Preview,
     coming,
@@ -44,8 +39,18 @@ from foretop_core.tables.timeline.primer_preview import (
     preview,
     taken_from,
 )
-from foretop_core.tables.timeline.time_axis import axis, axis_over
+from foretop_core.rooms.primer.priming import Pair, PrescalerVerdict, Primed
+from foretop_core.rules import humanize
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
+from foretop_core.tables.text.terminal_text import cut_end, pad, unsigned, width
+from foretop_core.tables.text.times import short, until
+from foretop_core.tables.timeline.time_axis import RUN, WARM_UP, axis, axis_over
 
+SIGNS = (
+    Sign(WARM_UP, "the warm-up"),
+    Sign(RUN, "the run"),
+    *signs_of(true="the expressions are exact", look="nearly exact; the note says why"),
+)
 SOURCES = (SCHEDULE.name, PRESCALED.name, CRON_JOB.name)
 """Kinds that have an expression to take."""
 _WARM_UPS = frozenset({"set-warm-up", "create-warm-up"})
@@ -321,6 +326,9 @@ class PrimerPage(Page, can_focus=True):
     def _passed(self, event: Prompt.Passed) -> None:
         event.stop()
         self.action_scroll_by(event.by)
+
+
+PAGE_CLASS = PrimerPage
 
 
 # The answer in words: the expressions, how exact they are, the pairs to come, and the prescaler's.

@@ -1,4 +1,4 @@
-"""The primer's preview of an expression and its minutes while they are being typed."""
+"""A preview of an expression and its minutes while they are being typed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,16 @@ import msgspec
 from foretop_core.cron import CronError, Dialect
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
 from foretop_core.models.builtin_kinds import MOST_WARM_UP_MINUTES
+from foretop_core.rooms.primer.priming import (
+    Pair,
+    PrescalerVerdict,
+    Primed,
+    PrimerError,
+    prescaler_verdict,
+    prime,
+    warmups,
+)
 from foretop_core.rules.cron_dialects import expression
-from foretop_core.rules.prescaler import PrescalerVerdict, PrimerError, prescaler_verdict
-from foretop_core.rules.primer import Pair, Primed, prime, warmups
 from foretop_core.tables.timeline.time_axis import MINUTE, RUN, WARM_UP, TimeAxis, time_axis
 
 MOST_PAIRS = 240

@@ -11,11 +11,10 @@ from croniter import croniter
 from hypothesis import strategies as st
 
 from foretop_core.cron import Dialect, parse
-from foretop_core.rules.prescaler import PrimerError
-from foretop_core.rules.primer import prime, warmups
+from foretop_core.rooms.primer.priming import PrimerError, prime, warmups
 from tests.examples import few_or_many
+from tests.rooms.primer.oracle import judged
 from tests.unit.cron.strategies import expressions
-from tests.unit.rules.primer_oracle import judged
 
 pytestmark = pytest.mark.long
 

@@ -1,29 +1,36 @@
-"""The exact primed schedule, or the nearest one that misses no run; its days, where it starts the day before."""
+"""The exact primed schedule, or the nearest one that misses no run; what the prescaler makes of it instead.
+
+Both are compared with the runs as bits, a minute each, of the years 2021 to 2028 in UTC.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
 import msgspec
 
 from foretop_core.cron import CronError, CronSchedule, Dialect, Fields, parse
-from foretop_core.cron.fields import DOM, DOW, HOUR, MONTH, listed, time_fields
+from foretop_core.cron.fields import DOM, DOW, HOUR, MONTH, listed, minutes_of_day, time_fields
+from foretop_core.cron.wall_clock_calendar import day_masks, first_weekday, month_length
 from foretop_core.cron.zones import has_daylight_saving
+from foretop_core.errors import BadInput
 from foretop_core.models.builtin_kinds import MOST_WARM_UP_MINUTES
-from foretop_core.rules.prescaler import (
-    FIRST_DAY,
-    LAST_DAY,
-    MINUTES_A_DAY,
-    PrimerError,
-    minutes_of_day,
-    missed_and_extra,
-)
+from foretop_core.rules.prescaler import PrescalerError, prescaler
 
 # Deferred imports: croniter is needed only where an expression is primed.
 
+_FIRST_DAY = date(2021, 1, 1)
+_LAST_DAY = date(2028, 12, 31)
+_MINUTES_A_DAY = 1440
+_DAY_BYTES = _MINUTES_A_DAY // 8
 _CHECK_FROM = datetime(2024, 1, 1, tzinfo=UTC)
 _END_OF_TIME = datetime.max.replace(tzinfo=UTC)
+
+
+class PrimerError(BadInput):
+    """A schedule without a primed schedule."""
 
 
 class Primed(msgspec.Struct, frozen=True):
@@ -53,7 +60,7 @@ def prime(text: str, minutes: int, dialect: Dialect) -> Primed:
     extra = 0
     notes = []
     if not exact:
-        _, extra = missed_and_extra(schedule.fields, [_for_cron_job(cron).fields for cron in bare], minutes)
+        _, extra = _missed_and_extra(schedule.fields, [_for_cron_job(cron).fields for cron in bare], minutes)
         counted = "one warm-up" if extra == 1 else f"{extra} warm-ups"
         notes.append(f"no set of cron expressions is exact here: {counted} too many in eight years, none missed")
     if _off_at_changes(schedule):
@@ -110,12 +117,12 @@ def _primable(text: str, minutes: int, dialect: Dialect) -> CronSchedule:
 def _moved(schedule: CronSchedule, minutes: int) -> tuple[list[str], bool]:
     """The primed expressions without a zone, and whether they are exact."""
     fields = schedule.fields
-    days, rest = divmod(minutes, MINUTES_A_DAY)
+    days, rest = divmod(minutes, _MINUTES_A_DAY)
     times = minutes_of_day(fields)
     same = moved_days(fields, days)
     before = moved_days(fields, days + 1)
     on_the_day = times >> rest
-    the_day_before = (times & ((1 << rest) - 1)) << (MINUTES_A_DAY - rest)
+    the_day_before = (times & ((1 << rest) - 1)) << (_MINUTES_A_DAY - rest)
     if same.texts == before.texts:
         on_the_day, the_day_before = on_the_day | the_day_before, 0
     bare: list[str] = []
@@ -146,7 +153,7 @@ def _off_at_changes(schedule: CronSchedule) -> bool:
         return False
     if schedule.fields.hour == HOUR.full and moved_days(schedule.fields, 1).texts == ("* * *",):
         return False
-    return any(has_daylight_saving(zone, year) for year in range(FIRST_DAY.year, LAST_DAY.year + 1))
+    return any(has_daylight_saving(zone, year) for year in range(_FIRST_DAY.year, _LAST_DAY.year + 1))
 
 
 _LENGTHS = dict.fromkeys(range(1, 13), 31) | dict.fromkeys((4, 6, 9, 11), 30) | {2: 29}
@@ -291,3 +298,61 @@ def _text(months: int, known: int, dates: int, weekdays: int) -> str:
     dom = "*" if every_day or not dates else listed(dates, DOM)
     dow = "*" if every_day or not weekdays else listed(weekdays, DOW)
     return f"{dom} {listed(months, MONTH)} {dow}"
+
+
+def _missed_and_extra(runs: Fields, primed: Iterable[Fields], minutes: int) -> tuple[int, int]:
+    """The number of missing warm-ups within the years, and of warm-ups without a run that many minutes later."""
+    later_days = -(-minutes // _MINUTES_A_DAY)
+    wanted = _bits(runs, later_days) >> minutes
+    # A run outside the years does not count as missed, and a warm-up for it does not count as extra.
+    wanted_within = (_bits(runs, 0)) >> minutes
+    made = 0
+    for fields in primed:
+        made |= _bits(fields, 0)
+    return (wanted_within & ~made).bit_count(), (made & ~wanted).bit_count()
+
+
+def _bits(fields: Fields, days_after: int) -> int:
+    """The runs up to the end of the year in which those days after the last one end."""
+    busy = minutes_of_day(fields).to_bytes(_DAY_BYTES, "little")
+    idle = bytes(_DAY_BYTES)
+    masks = day_masks(fields)
+    days: list[bytes] = []
+    for year in range(_FIRST_DAY.year, (_LAST_DAY + timedelta(days=days_after)).year + 1):
+        for month in range(1, 13):
+            dates = masks[first_weekday(year, month)] if fields.month >> month & 1 else 0
+            length = month_length(year, month)
+            days += [busy if dates >> day & 1 else idle for day in range(1, length + 1)]
+    return int.from_bytes(b"".join(days), "little")
+
+
+class PrescalerVerdict(msgspec.Struct, frozen=True):
+    """The operator's answer to a schedule, that of its own document, and the cost."""
+
+    supported: bool
+    documented: bool
+    expression: str | None
+    reason: str
+    missed_in_8_years: int = 0
+    extra_in_8_years: int = 0
+
+
+def prescaler_verdict(text: str, minutes: int, dialect: Dialect) -> PrescalerVerdict:
+    """The operator's answer, compared with its own document and with the runs of a server of this dialect."""
+    try:
+        answer = prescaler(text, minutes)
+    except PrescalerError as error:
+        return PrescalerVerdict(supported=False, documented=False, expression=None, reason=str(error))
+    against = _against_the_server(text, dialect) or answer.undocumented
+    if not against:
+        return PrescalerVerdict(supported=True, documented=True, expression=answer.expression, reason="")
+    missed, extra = _missed_and_extra(parse(text, dialect).fields, [_for_cron_job(answer.expression).fields], minutes)
+    reason = f"{against}; in eight years it misses {missed} warm-ups and makes {extra} unneeded ones"
+    return PrescalerVerdict(True, False, answer.expression, reason, missed, extra)
+
+
+def _against_the_server(text: str, dialect: Dialect) -> str:
+    """The operator reads a schedule as Kubernetes reads a CronJob, whatever server the schedule is for."""
+    if day_masks(parse(text, dialect).fields) == day_masks(_for_cron_job(text).fields):
+        return ""
+    return "the operator reads the two day fields as Kubernetes does, but this Velero does not"
