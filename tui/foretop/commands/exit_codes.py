@@ -10,7 +10,7 @@ import msgspec
 
 from foretop.commands.output import warn
 from foretop_core.errors import BadInput, ForetopError
-from foretop_core.room_finder import room_modules
+from foretop_core.room_finder import rooms
 
 
 class ExitCodes(msgspec.Struct, frozen=True):
@@ -103,8 +103,8 @@ def judging(command: Callable[..., int]) -> Callable[..., int]:
 @cache
 def exit_codes() -> tuple[ExitCodes, ...]:
     """The rows of the table, those of the rooms included."""
-    rooms = (codes for module in room_modules("foretop", "exit_codes") for codes in module.EXIT_CODES)
-    return (*_OF_THE_CORE, *rooms, _OF_ALL)
+    of_rooms = (codes for room in rooms("foretop") for codes in room.EXIT_CODES)
+    return (*_OF_THE_CORE, *of_rooms, _OF_ALL)
 
 
 def exit_codes_of(path: str) -> ExitCodes | None:
