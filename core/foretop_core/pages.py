@@ -65,7 +65,7 @@ class PageRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return tuple(column.name for column in self.load_view()().columns) if self.view else ()
 
 
-_OF_THE_CORE = (
+_RECORDS = (
     PageRecord(
         id="triage",
         title="Triage: what is wrong",
@@ -240,10 +240,10 @@ def check_pages(pages: Iterable[PageRecord]) -> None:
 ROOM_PAGES_FILE = Path(__file__).with_name("room_pages.json")
 """The pages of the rooms, written from them: names are known without a room."""
 _OF_ROOMS = msgspec.json.decode(ROOM_PAGES_FILE.read_bytes(), type=tuple[PageRecord, ...])
-_RECORDS = sorted((*_OF_THE_CORE, *_OF_ROOMS), key=lambda page: page.digit or math.inf)
+_ALL = sorted((*_RECORDS, *_OF_ROOMS), key=lambda page: page.digit or math.inf)
 
-check_pages(_RECORDS)
-PAGES: Mapping[str, PageRecord] = {page.id: page for page in _RECORDS}
+check_pages(_ALL)
+PAGES: Mapping[str, PageRecord] = {page.id: page for page in _ALL}
 """By id, in the order of the tabs."""
 TABS: tuple[PageRecord, ...] = tuple(page for page in PAGES.values() if page.digit)
 MOST_TABS = 9

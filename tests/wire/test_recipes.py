@@ -162,7 +162,7 @@ _EDITS = (
     (
         "tui/foretop/panes/page_records.py",
         '    ScreenPage(\n        id="repositories",\n',
-        '    ScreenPage(id="buckets", tells=_pane("bucket_pane:bucket_pane"), signs=_status(healthy="there")),\n{}',
+        '    ScreenPage(id="buckets", tells=_pane("bucket_pane:bucket_pane"), signs=signs_of(healthy="there")),\n{}',
     ),
     (
         "core/foretop_core/cron/dialect_rules.py",
