@@ -47,7 +47,7 @@ class Sign(msgspec.Struct, frozen=True):
 
 
 def signs_of(**meanings: str) -> tuple[Sign, ...]:
-    """Those of a status, by the name of the glyph."""
+    """Names glyphs of a status, each with its meaning."""
     glyphs = ((StatusGlyph[name.upper()], meaning) for name, meaning in meanings.items())
     return tuple(Sign(glyph.value, meaning, glyph.tone) for glyph, meaning in glyphs)
 
