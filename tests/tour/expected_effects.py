@@ -63,9 +63,10 @@ def _out_of_jump(after: Seen) -> tuple[str, ...]:
 
 
 def _leads_to_results(before: Seen, after: Seen) -> bool:
-    """Up to the question for their list, unless it is there or there is none."""
+    """Up to the question for what can be fetched, unless it is there or there is nothing."""
     words = ("No list to fetch", "Fetched at", "it has no results")
-    answered = after.where.window == "ResultsDownload" or any(map(after.text.__contains__, words))
+    is_asked = after.where.window == "ResultsDownload"
+    answered = is_asked or (any(map(after.text.__contains__, words)) and "x fetches" not in after.text)
     return goes_to_section("results", "")(before, after) and answered
 
 
