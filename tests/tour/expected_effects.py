@@ -173,7 +173,6 @@ PROMISES: Mapping[str, Doing] = {
     **{action: doing for room in samples("EFFECTS", "tour") for action, doing in room.items()},
 }
 ELSEWHERE: Mapping[str, str] = {
-    "pod_log": "wants a pod: test_pods_are_watched_while_they_are_shown_and_their_logs_are_read",
     "acknowledged": "wants one that is known: test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again",
     "unacknowledge": "wants one that is known: test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again",
     "sign_in": "wants one who is signed out: test_a_plugin_that_needs_a_person_gets_the_terminal",

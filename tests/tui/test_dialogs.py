@@ -8,8 +8,6 @@ import pytest
 
 from foretop.bindings import WRITE_ACTIONS
 from foretop.dialogs.base_modal import BaseModal
-from foretop.dialogs.log_viewer import LogViewer
-from foretop.widgets.log_lines import LogLines
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.plans import Plan
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
@@ -299,30 +297,6 @@ async def test_data_movements_of_a_running_backup_are_given_up(tmp_path: Path, m
         await at.send()
         await at.shown.until(lambda: bool(at.object("DataUpload", moving["metadata"]["name"])["spec"].get("cancel")))
         assert all(write.startswith("PATCH /apis/velero.io/") for write in at.writes)
-
-
-async def test_the_log_is_fetched_searched_and_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    async with stand("quiet", tmp_path, monkeypatch) as at:
-        name = newest(at, "wiki")
-        await at.go("7", at.key(BACKUP, name))
-        await at.shown.press("l")
-        await at.see("a DownloadRequest for the log", "c copy command")
-        assert at.writes == []
-        await at.send()
-        await at.see("Setting up backup log", "of 2")
-        window = at.shown.app.screen
-        assert isinstance(window, LogViewer)
-        lines = window.query_one(LogLines)
-        await at.shown.press("/")
-        await at.paste("including namespace")
-        await at.shown.press("enter", "n")
-        assert lines.matches
-        await at.shown.press("ctrl+s", "q")
-        saved = (tmp_path / f"{name}.log").read_text().splitlines()
-        assert window.fetched is not None
-        assert saved == list(window.fetched.lines)
-        assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/downloadrequests"]
 
 
 @pytest.mark.sweep

@@ -12,13 +12,14 @@ import pytest
 from textual.widget import Widget
 
 from foretop.dialogs.action_dialog import ActionDialog
+from foretop.dialogs.base_modal import BaseModal
 from foretop.dialogs.dialog_parts import DialogButton, DialogEdge
-from foretop.dialogs.download_screen import DownloadScreen
 from foretop.dialogs.pause_dialogs import PauseDialog
 from foretop.widgets.prompt import Prompt
 from foretop_core.dashboard.action_service import TrackedPlan
 from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
 from foretop_demo.scenarios.scenario_builder import HOME
+from tests.rooms import samples
 from tests.tui.dashboard_on_box import CONTEXT, Stand, stand
 from tests.tui.pilot import MIDDLE, SMALL
 
@@ -142,8 +143,8 @@ async def _nab(at: Stand) -> None:
 SERVER_DEFAULT = (":", *"server-default", "enter")
 OPENED = (
     ("quiet", _mail, ("s",), "t", ("a",), ("ctrl+d",), SERVER_DEFAULT),
-    ("quiet", _wiki, "t", "r", ("ctrl+d",), "l"),
-    ("quiet", _nab, ("ctrl+d",), "l"),
+    ("quiet", _wiki, "t", "r", ("ctrl+d",), *samples("KEY_OF_LOGS")),
+    ("quiet", _nab, ("ctrl+d",), *samples("KEY_OF_LOGS")),
     ("quiet", _nar, ("ctrl+d",)),
     ("maintenance", _due, "u"),
     ("default", _request, "a"),
@@ -152,12 +153,12 @@ OPENED = (
 """By scene and row, the keys that open each dialog there is."""
 
 
-async def _open(at: Stand, keys: Sequence[str]) -> ActionDialog | DownloadScreen:
+async def _open(at: Stand, keys: Sequence[str]) -> BaseModal[None]:
     await at.shown.press(*keys)
-    await at.shown.until(lambda: isinstance(at.shown.app.screen, ActionDialog | DownloadScreen))
+    await at.shown.until(lambda: isinstance(at.shown.app.screen, BaseModal))
     window = at.shown.app.screen
     await at.see("[ Cancel ]")
-    assert isinstance(window, ActionDialog | DownloadScreen)
+    assert isinstance(window, BaseModal)
     return window
 
 

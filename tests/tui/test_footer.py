@@ -100,7 +100,6 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "logs",
         "nonadmin-logs",
         "decide-storage",
-        "pod_log",
         "horizon",
         "section",
         "all_namespaces",

@@ -21,7 +21,7 @@ _SAME: Mapping[str, tuple[str, ...]] = {
     "move": ("move", "by", "scroll", "scroll_by", "page", "edge", "highlight"),
     "leave": ("leave", "back", "drop", "leave_by_letter", "app.leave"),
     "copy": ("copy", "copy_name", "copy_finding", "copy_text"),
-    "logs": ("logs", "nonadmin-logs", "pod_log"),
+    "logs": ("logs", "nonadmin-logs"),
     "results": ("results", "fetch-results", "fetch-nonadmin-results"),
     "pause": ("pause", "change-pause"),
     "run it now": ("back-up-now", "run-again"),

@@ -1,4 +1,4 @@
-"""The pods of Velero on the screen: watched while they are shown, with their log, and the movements beside them."""
+"""The pods of Velero on the screen: watched while they are shown, and the movements beside them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from foretop.dialogs.log_viewer import PodLogViewer
-from foretop.widgets.log_lines import LogLines
 from foretop_core.models.kinds import BACKUP, POD
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
@@ -28,20 +26,13 @@ def watches_pods(at: Stand) -> bool:
 
 
 @pytest.mark.sweep
-async def test_pods_are_watched_while_they_are_shown_and_their_logs_are_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_pods_are_watched_while_they_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stand("dead", tmp_path, monkeypatch) as at:
         assert not watches_pods(at)
         await command(at, "pods")
         await at.see("CrashLoopBackOff", "node-agent-4w8zt", "exit code 1", ":Pods")
         await at.shown.on(at.key(POD, SERVER))
-        assert "l log" in at.shown.footer
-        await at.shown.press("l")
-        await at.see("level=fatal", "The run before the last restart.", "p this run")
-        assert isinstance(at.shown.app.screen, PodLogViewer)
-        assert at.writes == []
-        await at.shown.press("q", "enter")
+        await at.shown.press("enter")
         await at.see("server on worker-1", "Events")
         assert watches_pods(at)
         await at.shown.press("escape")
@@ -50,35 +41,6 @@ async def test_pods_are_watched_while_they_are_shown_and_their_logs_are_read(
         await at.shown.until(lambda: at.shown.page == "triage")
         await at.shown.until(lambda: not watches_pods(at))
         await at.see("Velero is down: nothing is backed up or restored until it is back.")
-
-
-async def test_the_log_of_a_pod_opens_at_its_end_and_its_keys_fit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("default", tmp_path, monkeypatch) as at:
-        await command(at, "pods")
-        await at.see("velero-")
-        await at.shown.press("l")
-        await at.see("w cut", "q close")
-        lines = at.shown.app.screen.query_one(LogLines)
-        await at.shown.until(lambda: lines.last_visible == lines.visible_count > 100)
-        assert lines.top > 0
-        await at.shown.press("w")
-        await at.see("w wrap")
-        seen = lines.lines
-        await at.shown.press("ctrl+r")
-        await at.shown.until(lambda: lines.lines is not seen)
-        await at.shown.settle()
-        assert not lines.wraps, "it stays as the person wants it"
-
-
-@pytest.mark.sweep
-async def test_a_log_that_fits_is_shown_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("dead", tmp_path, monkeypatch) as at:
-        await command(at, "pods")
-        await at.see("CrashLoopBackOff")
-        await at.shown.press("l")
-        await at.see("level=fatal", "w cut")
 
 
 @pytest.mark.sweep

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.models.kinds import POD, SCHEDULE
+from foretop_core.models.kinds import SCHEDULE
 from foretop_core.pages import PAGES, TABS, PageRecord
 
 Handler = Callable[[], Awaitable[None] | None]
@@ -108,6 +108,10 @@ class RoomAction(msgspec.Struct, frozen=True, omit_defaults=True):
     """The kinds of objects that it is asked of; with neither page nor kinds it always does something."""
     of_findings: bool = False
     """Whether it is asked of the object of any finding, and not only where a remedy names it."""
+    of_cluster: bool = False
+    """Whether it reads from the cluster of the object, which must be connected."""
+    told: str = ""
+    """What the pane of an object says that its key does, as `shows its log`; "" for nothing."""
     hint: str = ""
     """How the line of keys tells it of an object of `hint_kinds`, as `{} in the primer`; "" for not at all."""
     hint_kinds: tuple[str, ...] = ()
@@ -156,7 +160,6 @@ _OF_THE_CORE: tuple[Action, ...] = (
         ("errors", "warnings"),
         disabled_reason="Only Velero's backups and restores have results",
     ),
-    Action("pod_log", ("l",), "l", "its log", ActionGroup.OBJECT, "log", 2, kinds=(POD.plural,)),
     Action(
         "copy_finding",
         ("c",),

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from foretop.commands.logs_and_results import results_item
 from foretop.commands.report import queue_items
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import SectionRow, StoreTableModel
@@ -15,7 +14,6 @@ from foretop_core.models import Backup, Deployment, Resource, Restore, from_buil
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.run_facts import RunState
 from foretop_core.rules.facts.schedule_facts import schedule_facts
-from foretop_core.rules.results import Problem, ResultGroup, Results, ResultScope
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Thresholds
 from foretop_core.tables.engine.drawings import ShareBar, TimeBar
@@ -344,36 +342,6 @@ def test_the_item_of_a_tenants_backup_has_the_phase_of_the_velero_object_or_of_i
             "since": "2026-11-15T02:00:01Z",
         }
     }
-
-
-def test_the_item_of_results_has_each_problem_and_null_where_nothing_was_fetched() -> None:
-    run = backup("one", "PartiallyFailed", errors=1, warnings=2, failureReason="disk full")
-    group = ResultGroup(ResultScope.NAMESPACE, "shop", (Problem("pods", "web-0", "timed out", 3),))
-    item = results_item("prod", run, run.status, Results((group,), ()))
-    assert item == {
-        "context": "prod",
-        "kind": "Backup",
-        "namespace": "velero",
-        "name": "one",
-        "phase": "PartiallyFailed",
-        "errors": 1,
-        "warnings": 2,
-        "failureReason": "disk full",
-        "problems": [
-            {
-                "severity": "error",
-                "scope": "namespace",
-                "namespace": "shop",
-                "resource": "pods",
-                "name": "web-0",
-                "message": "timed out",
-                "times": 3,
-            }
-        ],
-    }
-    bare = backup("two", "")
-    nothing = results_item("prod", bare, bare.status, None)
-    assert (nothing["phase"], nothing["failureReason"], nothing["problems"]) == (None, None, None)
 
 
 def test_no_queue_is_looked_at_for_a_run_that_has_ended() -> None:

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from foretop.commands.argument_values import moment
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
-from foretop.commands.logs_and_results import add_logs, add_results
 from foretop.commands.object_selection import ObjectSelection, choosing_options, pairs, select_one
 from foretop.commands.write_command import (
     CommandSession,
     acting_options,
     add_plain_verbs,
+    add_verbs_of_rooms,
     in_session,
     verb_of,
     wait_option,
@@ -121,14 +121,5 @@ async def extend(at: CommandSession, selection: ObjectSelection, wanted: NewLife
     return await at.run(chosen(plan_extend, request=wanted), items)
 
 
-add_logs(
-    command,
-    BACKUP,
-    KINDS,
-    "Print the log of a backup, or what Velero's own log has of it where the whole cannot be had.",
-    "foretop backup logs nightly-20261115010012 --search error",
-)
 add_plain_verbs(command, KINDS)
-add_results(
-    command, BACKUP, KINDS, "a backup, by namespace and resource", "foretop backup results nightly-20261115010012"
-)
+add_verbs_of_rooms(command)

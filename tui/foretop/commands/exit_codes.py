@@ -36,8 +36,6 @@ NIGHT_JUDGED = {
 REFUSED = {3: "refused: read-only, permissions or state"}
 PRINTED = {0: "printed", 1: "printed, but a cluster, an object or a part is missing", **ALWAYS}
 WRITTEN = {0: "done", 1: "some failed", **ALWAYS, **REFUSED, 4: "the plan changed under way"}
-_NO_FILE = {3: "its files cannot be had"}
-_RUNS = ("backup", "restore", "nab", "nar")
 
 _OF_THE_CORE = (
     ExitCodes(
@@ -72,12 +70,7 @@ _OF_THE_CORE = (
     ExitCodes(("watch", "handover", "journal"), PRINTED),
     ExitCodes(("config",), {0: "printed or written", 1: "printed; the configuration has mistakes", **ALWAYS}),
     ExitCodes(
-        tuple(f"{run} logs" for run in _RUNS[:-1]),
-        {0: "the whole log", 1: "a part of it", **ALWAYS, **_NO_FILE},
-    ),
-    ExitCodes(tuple(f"{run} results" for run in _RUNS), {0: "printed", **ALWAYS, **_NO_FILE}),
-    ExitCodes(
-        ("schedule", *_RUNS, "storage-request", "server", "acknowledge", "unacknowledge"),
+        ("schedule", "backup", "restore", "nab", "nar", "storage-request", "server", "acknowledge", "unacknowledge"),
         WRITTEN,
     ),
 )

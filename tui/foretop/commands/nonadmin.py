@@ -6,12 +6,12 @@ import click
 
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
-from foretop.commands.logs_and_results import add_logs, add_results
 from foretop.commands.object_selection import ObjectSelection, choosing_options, select_one
 from foretop.commands.write_command import (
     CommandSession,
     acting_options,
     add_plain_verbs,
+    add_verbs_of_rooms,
     in_session,
     verb_of,
     wait_option,
@@ -29,7 +29,6 @@ from foretop_core.actions.unwatched_reads import serves_field
 from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, RESTORE, STORAGE
 
 _NAB_KINDS = (NAB, NAR, BACKUP, STORAGE)
-_RESULTS = "by namespace and resource, where its rules allow"
 
 
 @click.group("nab", cls=CommandGroup, epilog=exit_codes_text("nab"))
@@ -51,14 +50,7 @@ async def delete(at: CommandSession, selection: ObjectSelection, force: bool) ->
     return await at.run(chosen(plan_delete_nab, force=force, serves_force=served), items)
 
 
-add_logs(
-    nab,
-    NAB,
-    _NAB_KINDS,
-    "Print the log of a non-admin backup, where its rules allow.",
-    "foretop nab logs team-pay/ledger",
-)
-add_results(nab, NAB, _NAB_KINDS, f"a non-admin backup, {_RESULTS}", "foretop nab results team-pay/ledger")
+add_verbs_of_rooms(nab)
 
 
 @click.group("nar", cls=CommandGroup, epilog=exit_codes_text("nar"))
@@ -67,13 +59,7 @@ def nar() -> None:
 
 
 add_plain_verbs(nar, (NAR, RESTORE))
-add_results(
-    nar,
-    NAR,
-    (NAR, NAB, RESTORE, BACKUP, STORAGE),
-    f"a non-admin restore, {_RESULTS}",
-    "foretop nar results team-pay/ledger-back",
-)
+add_verbs_of_rooms(nar)
 
 
 @click.group("storage-request", cls=CommandGroup, epilog=exit_codes_text("storage-request"))

@@ -9,7 +9,6 @@ import click
 from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
-from foretop.commands.logs_and_results import add_logs, add_results
 from foretop.commands.object_selection import (
     label_selector,
     listed,
@@ -20,6 +19,7 @@ from foretop.commands.write_command import (
     CommandSession,
     acting_options,
     add_plain_verbs,
+    add_verbs_of_rooms,
     in_session,
     verb_of,
     wait_option,
@@ -100,14 +100,5 @@ async def create(at: CommandSession, from_backup: str, request: RestoreRequest) 
     return await at.run(chosen(plan_restore, request=request, existing=existing), [backup])
 
 
-add_logs(
-    command,
-    RESTORE,
-    KINDS,
-    "Print the log of a restore, or what Velero's own log has of it where the whole cannot be had.",
-    "foretop restore logs shop-again",
-)
 add_plain_verbs(command, KINDS)
-add_results(
-    command, RESTORE, KINDS, "a restore, by namespace and resource", "foretop restore results shop-again -o json"
-)
+add_verbs_of_rooms(command)

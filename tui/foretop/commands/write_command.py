@@ -32,6 +32,7 @@ from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
+from foretop_core.room_finder import room_modules
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import queue_line
 from foretop_core.rules.own_failures import failure_line
@@ -160,6 +161,12 @@ def add_plain_verbs(group: click.Group, kinds: tuple[Kind, ...]) -> None:
                 command = connection_options(command)
                 command.__doc__ = line.help
                 verb_of(group, record, index)(choosing_options(wait_option(command) if record.follow else command))
+
+
+def add_verbs_of_rooms(group: click.Group) -> None:
+    """Adds the commands that the rooms have for a group of the core."""
+    for module in room_modules("foretop", "run_commands"):
+        module.add_to(group)
 
 
 async def _ask_of_named(at: CommandSession, *, selection: ObjectSelection, record: ActionRecord) -> int:

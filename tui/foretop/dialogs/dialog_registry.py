@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from textual.screen import Screen
 
@@ -13,14 +13,13 @@ from foretop.dialogs.acknowledge_dialogs import FindingsDialog
 from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.confirm_dialog import ConfirmDialog
-from foretop.dialogs.download_screen import Keep, ResultsDownload
-from foretop.dialogs.log_viewer import LogViewer, ResourceListViewer
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord
-from foretop_core.actions.planners.downloads import LOGS, NONADMIN_LOGS, RESOURCES
 from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.state import DashboardState
+from foretop_core.models.wire import ObjectRef
 from foretop_core.room_finder import room_modules
+from foretop_core.rules.facts.contents_facts import FetchedFiles
 
 
 def _own_dialogs() -> Iterator[tuple[str, type[ActionDialog]]]:
@@ -55,19 +54,24 @@ def find_dialogs(
     return by_id
 
 
+Keep = Callable[[ObjectRef, FetchedFiles], None]
+"""Takes results that were fetched."""
+Viewer = Callable[[ActionService, ObjectRef, bool, Keep], Screen[None]]
+"""Makes the window of a file that is fetched."""
+_VIEWERS: Mapping[str, Viewer] = {
+    action_id: viewer
+    for module in room_modules("foretop", "dialogs")
+    for action_id, viewer in getattr(module, "VIEWERS", {}).items()
+}
 _DIALOGS = find_dialogs(dict(_own_dialogs()), RECORDS)
 
 
 def make_dialog(
     service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool, keep: Keep, state: DashboardState
 ) -> Screen[None]:
-    """`keep` takes results that were fetched; `state` has the findings that a person may acknowledge."""
-    if record in (LOGS, NONADMIN_LOGS):
-        return LogViewer(service, targets.keys[0], ascii)
-    if record is RESOURCES:
-        return ResourceListViewer(service, targets.keys[0], ascii)
+    """The window of what the action asks, or the file that it fetches; `state` has the findings to acknowledge."""
     if record.fetches:
-        return ResultsDownload(service, targets.keys[0], ascii, keep)
+        return _VIEWERS[record.id](service, targets.keys[0], ascii, keep)
     dialog = _DIALOGS[record.id]
     if issubclass(dialog, FindingsDialog):
         return dialog(service, record, targets, ascii, state)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.dashboard.object_fetch import why_not_fetch_results
 from foretop_core.dashboard.related_objects import related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
-from foretop_core.models.kinds import BACKUP, HAVE_RESULTS, NAB, NAMESPACE, NAR, POD
+from foretop_core.models.kinds import BACKUP, HAVE_RESULTS, NAB, NAMESPACE, NAR
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGE_OF
 from foretop_core.rules import humanize
@@ -34,7 +33,7 @@ from foretop_core.tables.resources.findings import kind_word
 if TYPE_CHECKING:
     from foretop_core.dashboard.state import DashboardState
 
-# Deferred imports: the log of a pod and the text of a finding are loaded when they are first asked for.
+# Deferred imports: the text of a finding is loaded when it is first asked for.
 
 _HAVE_FAULTS = FAULTY - {"FailedValidation"}
 """Velero writes no results for what it refuses."""
@@ -111,10 +110,6 @@ class ObjectActions:
         """In the results themselves the key fetches their list."""
         return self._run() is not None and not (self.host.page is not None and self.host.page.shows_results)
 
-    def can_pod_log(self) -> bool:
-        subject = self._subject()
-        return subject is not None and subject.kind == POD.name and self._is_connected(subject)
-
     def can_acknowledged(self) -> bool:
         """There are some to show, or they are shown and can be hidden again."""
         state, page = self.host.state, self.host.page
@@ -176,19 +171,6 @@ class ObjectActions:
         key = self._subject()
         if key is not None:
             await self.host.show_object(key, section)
-
-    def _is_connected(self, key: ObjectRef) -> bool:
-        return self.host.state is not None and key.context in self.host.state.source.clusters
-
-    def do_pod_log(self) -> None:
-        # With the first log: no page needs what reads one.
-        from foretop.dialogs.log_viewer import PodLogViewer
-        from foretop_core.dashboard.action_service import ActionService
-
-        key, state = self._subject(), self.host.state
-        if key is not None and state is not None:
-            service = ActionService(state.source, os.environ)
-            self.host.app.push_screen(PodLogViewer(service, key, self.host.display_options.ascii))
 
     def targets(self) -> tuple[ObjectRef, ...]:
         """The objects to which J leads from here: only those that are there."""

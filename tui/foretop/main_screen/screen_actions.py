@@ -348,12 +348,15 @@ class ScreenActions:
         """The object itself, or that of a finding whose remedy is the action; a line of many means none."""
         page, state = self.host.page, self.host.state
         finding, subject = finding_under_cursor(page), page.subject() if page is not None else None
-        if finding is None or room.of_findings:
-            return subject if subject is not None and subject.kind in room.kinds else None
-        if state is None or finding.members or not names_key(finding.remedy, room.action.id):
+        if state is None:
             return None
-        keys = (finding.subject, *finding.related)
-        return next((key for key in keys if key.kind in room.kinds and state.store.get(key) is not None), None)
+        keys: tuple[ObjectRef, ...] = (subject,) if subject is not None else ()
+        if finding is not None and not room.of_findings:
+            is_remedy = not finding.members and names_key(finding.remedy, room.action.id)
+            keys = (finding.subject, *finding.related) if is_remedy else ()
+            keys = tuple(key for key in keys if state.store.get(key) is not None)
+        contexts = state.source.clusters if room.of_cluster else state.contexts
+        return next((key for key in keys if key.kind in room.kinds and key.context in contexts), None)
 
     async def _do_in_room(self, room: RoomAction) -> None:
         if self.host.state is not None:

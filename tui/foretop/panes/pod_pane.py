@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from foretop.bindings import key_name
+from foretop.bindings import ROOM_ACTIONS, key_name
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD
 from foretop_core.models import Pod
+from foretop_core.models.kinds import POD
 from foretop_core.rules import humanize
 from foretop_core.rules.velero_pods import (
     PodHealth,
@@ -40,5 +41,9 @@ def pod_pane(pod: Pod, render: RenderContext) -> tuple[Paragraph, ...]:
         )
     if why := why_not_ready(pod):
         paragraphs.append(paragraph(why, Tone.BAD if health is PodHealth.FAILING else Tone.PLAIN, label="Says"))
-    paragraphs.append(Paragraph((Span(key_name("pod_log"), BOLD), span(" shows its log")), label="Do"))
+    paragraphs += [
+        Paragraph((Span(key_name(room.action.id), BOLD), span(f" {room.told}")), label="Do")
+        for room in ROOM_ACTIONS
+        if room.told and POD.name in room.kinds
+    ]
     return tuple(paragraphs)

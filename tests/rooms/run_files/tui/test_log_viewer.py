@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from textual.app import App, ComposeResult
 
-from foretop.dialogs.log_viewer import LogViewer
+from foretop.rooms.run_files.dialogs import LogViewer
+from foretop.rooms.run_files.log_lines import LogLines
 from foretop.widgets.line_widgets import StyledLine
-from foretop.widgets.log_lines import LogLines
 from foretop_core.actions import run_logs
 from foretop_core.actions.run_logs import RunLog
 from foretop_core.actions.signed_url_download import DownloadFailed
 from foretop_core.models.kinds import BACKUP
 from foretop_core.tables.text.terminal_text import fold
+from tests.rooms.run_files.tui.test_results import REQUESTS, faulty
 from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.test_dialogs import newest
-from tests.tui.test_results import REQUESTS, faulty
 
 
 def lines_of(at: Stand) -> LogLines:
@@ -67,7 +67,7 @@ async def test_a_hundred_thousand_lines_are_neither_measured_one_by_one_nor_judg
         measured.append(text)
         return fold(text, cells)
 
-    monkeypatch.setattr("foretop.widgets.log_lines.fold", counted)
+    monkeypatch.setattr("foretop.rooms.run_files.log_lines.fold", counted)
     plain = tuple(f"level=info msg=line-{number} {'x' * 100}" for number in range(50_000))
     odd = tuple(f"漢字 {number} {'é' * 100}" for number in range(50_000))
     app = _LogApp()

@@ -10,7 +10,7 @@ import msgspec
 from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.rooms.contents.objects import Difference, Listed, differences, group_and_kind, listed
+from foretop_core.rooms.run_files.objects import Difference, Listed, differences, group_and_kind, listed
 from foretop_core.rules.results import ResourceList
 
 MOST_KINDS, MOST_OBJECTS = 200, 10_000

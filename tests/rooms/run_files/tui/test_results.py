@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from foretop.dialogs.download_screen import ResultsDownload
 from foretop.pages.detail_page import DetailPage
+from foretop.rooms.run_files.download_screen import ResultsDownload
 from foretop_core.models import Backup, NonAdminBackup, PodVolumeBackup, Resource, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE, Kind
 from foretop_core.rules.facts.contents_facts import FetchedFiles

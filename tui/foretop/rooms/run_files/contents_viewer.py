@@ -11,10 +11,10 @@ import msgspec
 from textual import work
 from textual.binding import Binding, BindingType
 
-from foretop.dialogs.download_screen import DownloadState
-from foretop.dialogs.log_viewer import LogViewer
 from foretop.dialogs.search_modal import SearchPicker
-from foretop.widgets.log_lines import LogLines
+from foretop.rooms.run_files.dialogs import LogViewer
+from foretop.rooms.run_files.download_screen import DownloadState
+from foretop.rooms.run_files.log_lines import LogLines
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import DIM
 from foretop_core.actions.planners.downloads import RunFile
@@ -26,8 +26,8 @@ from foretop_core.errors import ForetopError
 from foretop_core.logs import logger
 from foretop_core.models import Backup
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rooms.contents.live_objects import NO_SECRETS, differs_now, live_objects
-from foretop_core.rooms.contents.objects import Difference, Inside, copies_differ, inside_lines, listed
+from foretop_core.rooms.run_files.live_objects import NO_SECRETS, differs_now, live_objects
+from foretop_core.rooms.run_files.objects import Difference, Inside, copies_differ, inside_lines, listed
 from foretop_core.rules.facts.contents_facts import namespace_of
 from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.phases import USABLE

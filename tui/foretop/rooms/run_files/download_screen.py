@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from enum import Enum, auto
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -48,6 +47,9 @@ from foretop_core.rules.results import Results
 from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
+
+if TYPE_CHECKING:
+    from foretop.dialogs.dialog_registry import Keep
 
 _log = logger(__name__)
 
@@ -299,9 +301,6 @@ class DownloadScreen(BaseModal[None]):
         plan = self._plan()
         if plan is not None:
             copy(self.app, plan_text.commands(plan))
-
-
-Keep = Callable[[ObjectRef, FetchedFiles], None]
 
 
 class ResultsDownload(DownloadScreen):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from foretop_core.rooms.contents.objects import Difference, difference_lines, differences, listed, object_lines
+from foretop_core.rooms.run_files.objects import Difference, difference_lines, differences, listed, object_lines
 from foretop_core.rules.results import ResourceList, parse_resource_list
 
 

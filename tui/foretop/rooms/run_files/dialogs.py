@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -13,13 +14,20 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Label
 
 from foretop.bindings import key_name
-from foretop.dialogs.download_screen import DownloadScreen, DownloadState
 from foretop.dialogs.help_screen import LogHelpScreen
+from foretop.rooms.run_files.download_screen import DownloadScreen, DownloadState, ResultsDownload
+from foretop.rooms.run_files.log_lines import LogLines
 from foretop.widgets.line_widgets import StyledLine, key_line
-from foretop.widgets.log_lines import LogLines
 from foretop.widgets.paragraphs import Span, paragraph
 from foretop.widgets.prompt import Prompt
-from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.actions.planners.downloads import (
+    LOGS,
+    NONADMIN_LOGS,
+    NONADMIN_RESULTS,
+    RESOURCES,
+    RESULTS,
+    RunFile,
+)
 from foretop_core.actions.run_files import FileUnavailable, resources_of
 from foretop_core.actions.run_logs import RunLog, container_log, log_file_name, log_of
 from foretop_core.background import in_thread
@@ -31,6 +39,9 @@ from foretop_core.rules import humanize
 from foretop_core.rules.velero_pods import main_container, restarts
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
+
+if TYPE_CHECKING:
+    from foretop.dialogs.dialog_registry import Viewer
 
 
 class LogViewer(DownloadScreen):
@@ -342,3 +353,18 @@ _LOG_KEYS = (
     ("up down j k", "move; page up and down; g and G go to the ends"),
     ("ctrl+s", "save it to a file in the folder that foretop was started in"),
 )
+
+
+def _only_shown(window: type[LogViewer]) -> Viewer:
+    """Its file is kept by nobody else."""
+    return lambda service, key, ascii, keep: window(service, key, ascii)
+
+
+VIEWERS: Mapping[str, Viewer] = {
+    LOGS.id: _only_shown(LogViewer),
+    NONADMIN_LOGS.id: _only_shown(LogViewer),
+    RESOURCES.id: _only_shown(ResourceListViewer),
+    RESULTS.id: ResultsDownload,
+    NONADMIN_RESULTS.id: ResultsDownload,
+}
+"""By the action that fetches a file, its window."""

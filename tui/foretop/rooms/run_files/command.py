@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import wait_synced
-from foretop.commands.logs_and_results import confirm_download, print_progress, trust_options
 from foretop.commands.output import emit, say, say_to, table, warn
 from foretop.commands.write_command import DONE, CommandSession, open_session, run_async
+from foretop.rooms.run_files.run_commands import confirm_download, print_progress, trust_options
 from foretop_core.actions.run_files import resources_of, volumes_of
 from foretop_core.actions.signed_url_download import TlsTrust
 from foretop_core.actions.unwatched_reads import movements_of
@@ -24,9 +24,9 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Backup, Schedule
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rooms.contents.holdings import NextNamespace, holdings, newest_copy, next_run
-from foretop_core.rooms.contents.live_objects import differs_now, live_objects
-from foretop_core.rooms.contents.objects import Inside, copies_differ, inside_lines, listed
+from foretop_core.rooms.run_files.holdings import NextNamespace, holdings, newest_copy, next_run
+from foretop_core.rooms.run_files.live_objects import differs_now, live_objects
+from foretop_core.rooms.run_files.objects import Inside, copies_differ, inside_lines, listed
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.contents_facts import NamespaceContents, ToldVolume, VolumeFate, told_line
 from foretop_core.rules.facts.volume_facts import KINDS_OF_VOLUMES, NextVolumes, next_volumes

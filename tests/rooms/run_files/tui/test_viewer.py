@@ -10,10 +10,10 @@ import pytest
 from aiohttp import web
 
 from foretop.dialogs.search_modal import SearchPicker
-from foretop.rooms.contents.viewer import ContentsViewer
-from foretop.widgets.log_lines import LogLines
+from foretop.rooms.run_files.contents_viewer import ContentsViewer
+from foretop.rooms.run_files.log_lines import LogLines
 from foretop_core.models.kinds import BACKUP
-from foretop_core.rooms.contents.live_objects import NO_SECRETS
+from foretop_core.rooms.run_files.live_objects import NO_SECRETS
 from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.server import ApiServer
 from tests.tui.dashboard_on_box import Stand, stand

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from foretop.rooms.contents.viewer import others
+from foretop.rooms.run_files.contents_viewer import others
 from foretop_core.models import Backup
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.results import ResourceKind, ResourceList

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop.widgets.log_lines import LogLines
+from foretop.rooms.run_files.log_lines import LogLines
 from foretop_core.errors import Unreadable
 from foretop_core.models.kinds import BACKUP
 from foretop_core.rules.results import parse_resource_list

@@ -24,7 +24,17 @@ from foretop_core.actions.run_logs import log_of
 from foretop_core.actions.signed_url_download import DownloadFailed, TlsTrust
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.models import NonAdmin, Resource
-from foretop_core.models.kinds import Kind
+from foretop_core.models.kinds import (
+    BACKUP,
+    DELETE_REQUEST,
+    DEPLOYMENT,
+    NAB,
+    NAR,
+    RESTORE,
+    SCHEDULE,
+    STORAGE,
+    Kind,
+)
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import why_no_files
@@ -32,32 +42,60 @@ from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.json_items import Item, identity
 
+_KINDS = {
+    BACKUP: (SCHEDULE, BACKUP, RESTORE, DELETE_REQUEST, STORAGE, DEPLOYMENT),
+    RESTORE: (BACKUP, RESTORE, STORAGE),
+    NAB: (NAB, NAR, BACKUP, STORAGE),
+    NAR: (NAR, NAB, RESTORE, BACKUP, STORAGE),
+}
+"""The kinds that are watched while a file of one of a kind is fetched."""
+_BY_RULES = "by namespace and resource, where its rules allow"
+_IN_PART = "or what Velero's own log has of it where the whole cannot be had"
 
-def add_logs(group: click.Group, kind: Kind, watched: tuple[Kind, ...], about: str, shown: str) -> None:
-    """Gives a group of commands its `logs NAME`; `shown` is the example."""
 
-    @group.command("logs", help=about, epilog=example(shown))
+def add_to(group: click.Group) -> None:
+    """Gives `backup`, `restore`, `nab` and `nar` their commands `logs` and `results`."""
+    match group.name:
+        case "backup":
+            name = "nightly-20261115010012"
+            _add_logs(group, BACKUP, f"Print the log of a backup, {_IN_PART}.", f"backup logs {name} --search error")
+            _add_results(group, BACKUP, "a backup, by namespace and resource", f"backup results {name}")
+        case "restore":
+            _add_logs(group, RESTORE, f"Print the log of a restore, {_IN_PART}.", "restore logs shop-again")
+            _add_results(group, RESTORE, "a restore, by namespace and resource", "restore results shop-again -o json")
+        case "nab":
+            about = "Print the log of a non-admin backup, where its rules allow."
+            _add_logs(group, NAB, about, "nab logs team-pay/ledger")
+            _add_results(group, NAB, f"a non-admin backup, {_BY_RULES}", "nab results team-pay/ledger")
+        case "nar":
+            _add_results(group, NAR, f"a non-admin restore, {_BY_RULES}", "nar results team-pay/ledger-back")
+
+
+def _add_logs(group: click.Group, kind: Kind, about: str, shown: str) -> None:
+    """Adds its `logs NAME`; `shown` is the example."""
+
+    @group.command("logs", help=about, epilog=example(f"foretop {shown}"))
     @click.argument("name")
     @click.option("--search", default="", metavar="TEXT", help="Print only lines with this text, with line numbers.")
     @click.option("--file", default="", metavar="FILE", help="Save it to this file instead of printing it.")
     @trust_options
     @connection_options
-    @in_session(watched)
+    @in_session(_KINDS[kind])
     async def logs(at: CommandSession, name: str, search: str, file: str, trust: TlsTrust, confirmed: str) -> int:
         item = select_one(at.snapshot, kind, objects_of(at.snapshot, kind), name)
         await confirm_download(at, confirmed)
         return await _show_log(at, item, trust, search, file)
 
 
-def add_results(group: click.Group, kind: Kind, watched: tuple[Kind, ...], about: str, shown: str) -> None:
-    """Gives a group of commands its `results NAME`; `shown` is the example."""
+def _add_results(group: click.Group, kind: Kind, about: str, shown: str) -> None:
+    """Adds its `results NAME`; `shown` is the example."""
 
-    @group.command("results", help=f"Print what went wrong in {about}.", epilog=example(shown))
+    @group.command("results", help=f"Print what went wrong in {about}.", epilog=example(f"foretop {shown}"))
     @click.argument("name")
     @trust_options
     @output_option
     @connection_options
-    @in_session(watched)
+    @in_session(_KINDS[kind])
     async def results(at: CommandSession, name: str, trust: TlsTrust, confirmed: str, form: str) -> int:
         await confirm_download(at, confirmed)
         item = select_one(at.snapshot, kind, objects_of(at.snapshot, kind), name)
