@@ -21,7 +21,7 @@ from foretop_core.rules.phases import WAITING
 from foretop_core.rules.sentences import until_estimate
 from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
-from foretop_core.tables.resources.runs import progress_text
+from foretop_core.tables.resources.runs import share_cell
 from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import clean, cut, cut_end, pad, width
 from foretop_core.tables.timeline.night_words import end_words
@@ -272,7 +272,7 @@ def _running(run: Backup, data: DataProgress, line: QueueLine, now: datetime) ->
         behind = f", {humanize.ordinal(place)}" if place else ""
         return Piece(f"{StatusGlyph.WAITING.value} waits{behind}", Tone.WAITING)
     end = end_words(item.expected_end if item is not None else None, now, now.tzinfo or UTC)
-    lines = [progress_text(run, data), f"ends {end}" if end else ""]
+    lines = [share_cell(run, data).text, f"ends {end}" if end else ""]
     return Piece(f"{StatusGlyph.RUNNING.value} {', '.join(filter(None, lines)) or 'running'}", Tone.RUNNING)
 
 

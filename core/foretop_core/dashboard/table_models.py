@@ -71,13 +71,11 @@ def cells_of(columns: Iterable[Column[Any]], entry: Any, render: RenderContext) 
 
 
 def _cell(column: Column[Any], entry: Any, render: RenderContext) -> Cell:
+    cell = column.cell(entry, render)
+    cell = Cell(cell) if isinstance(cell, str) else cell
     fit_for_terminal = clean if column.signed else unsigned
-    text = fit_for_terminal(column.text(entry, render)[:LONGEST_CELL])
-    tone = Tone.PLAIN if column.tone is None else column.tone(entry, render)
-    briefs = () if column.briefs is None else column.briefs(entry, render)
-    drawing = None if column.drawing is None else column.drawing(entry, render)
-    shorter = tuple([fit_for_terminal(brief[:LONGEST_CELL]) for brief in briefs]) if briefs else ()
-    return Cell(text, tone, shorter, drawing)
+    text, *briefs = [fit_for_terminal(words[:LONGEST_CELL]) for words in (cell.text, *cell.briefs)]
+    return Cell(text, cell.tone, tuple(briefs), cell.drawing)
 
 
 class TableModel(ABC):

@@ -68,7 +68,7 @@ def _eta(table: Shown, name: str) -> tuple[str, str, str]:
     run = next(entry for key, entry in table.model.table if key.name == name)
     assert not isinstance(run, UnreadableRow)
     found = table.render_context().facts(run)
-    return run_eta(run, table.render_context()), render(found.told, NOW), found.waits_for
+    return run_eta(run, table.render_context()).text, render(found.told, NOW), found.waits_for
 
 
 def test_a_run_that_waits_for_a_slot_has_an_expected_start() -> None:
@@ -221,7 +221,7 @@ def test_a_run_that_is_finishing_says_so() -> None:
 def test_a_run_that_has_ended_since_has_no_estimate() -> None:
     table = Shown("queue", [location()])
     ended = backup("gone", "", created="02:00:00")
-    assert run_eta(ended, table.render_context()) == ""
+    assert run_eta(ended, table.render_context()).text == ""
     item = QueueView().item(ended, table.render_context())
     assert {name: value for name, value in item.items() if value is not None} == {
         "context": "prod",

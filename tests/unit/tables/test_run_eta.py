@@ -192,7 +192,7 @@ def test_row_and_pane_agree_on_a_stalled_backup() -> None:
     shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), stalled])
     assert shown.text("when")[0][-1].startswith("41m → ")
     shown.clock.set(at("02:59:07"))
-    assert run_eta(stalled, shown.render_context()) == "stalled 18m"
+    assert run_eta(stalled, shown.render_context()).text == "stalled 18m"
     told = shown.render_context().facts(stalled).told
     assert "have changed for at least 18 minutes" in render(told, NOW)
     assert "nded about" not in _pane(shown, stalled)
@@ -204,7 +204,7 @@ def test_a_run_is_stalled_after_the_time_that_the_configuration_gives() -> None:
     shown = Shown("queue", [location(checked="02:59:03", synced="02:59:03"), slow])
     shown.state.thresholds = Thresholds(nothing_moved=timedelta(hours=1))
     shown.clock.set(at("02:59:07"))
-    assert run_eta(slow, shown.render_context()).startswith("59m → ")
+    assert run_eta(slow, shown.render_context()).text.startswith("59m → ")
 
 
 def test_no_progress_counts_from_the_last_observed_change() -> None:

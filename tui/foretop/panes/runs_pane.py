@@ -155,12 +155,12 @@ def _less(less: Lessened | None) -> tuple[Paragraph, ...]:
 
 def _volumes(volumes: RunVolumes) -> tuple[Paragraph, ...]:
     """How many of its volumes it has, and their bytes; nothing where there is nothing to tell."""
-    if not volumes.text:
+    if not volumes.count_text:
         return ()
     number = f"{volumes.taken} of {volumes.total}" if volumes.total is not None else f"{volumes.taken} taken"
-    lacks = f", {volumes.left_out} left out" if volumes.left_out and volumes.total is None else ""
+    lacks = f", {volumes.missing} left out" if volumes.missing and volumes.total is None else ""
     size = humanize.size(volumes.size) if volumes.size is not None else f"size not known: {volumes.size_unknown}"
-    return (paragraph(f"{number}{lacks}, {size}", Tone.WARN if volumes.left_out else Tone.PLAIN, label="Volumes"),)
+    return (paragraph(f"{number}{lacks}, {size}", Tone.WARN if volumes.missing else Tone.PLAIN, label="Volumes"),)
 
 
 def restore_pane(restore: Restore, render: RenderContext) -> tuple[Paragraph, ...]:

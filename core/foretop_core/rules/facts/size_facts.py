@@ -52,7 +52,7 @@ class NightSizes(msgspec.Struct, frozen=True):
 def night_sizes(snapshot: ClusterSnapshot, now: datetime) -> NightSizes:
     """Costs a look at each backup."""
     copies = [snapshot.run_volumes(run) for run in _copies_since(snapshot.backups, now - DAY)]
-    holding = [one for one in copies if one.text]
+    holding = [one for one in copies if one.count_text]
     known = [one for one in holding if one.size is not None]
     unread = [namespace for namespace in snapshot.velero_namespaces if not _reads_movements(snapshot, namespace)]
     why = next((one.size_unknown for one in holding if one.size is None), MOVEMENTS_UNREAD if unread else "")

@@ -406,16 +406,16 @@ class RunVolumes(msgspec.Struct, frozen=True):
     """None without volume info: what was left out without a word has no object."""
     size: int | None = None
     """None where the bytes of one that is taken are not known."""
-    left_out: int = 0
+    missing: int = 0
     """Those that tell that they were not taken."""
     unknown: str = ""
     """Why it is not known how many it should have; "" where it is."""
 
     @property
-    def text(self) -> str:
+    def count_text(self) -> str:
         """`3/4`, `3/?` where it is not known of how many, and "" where there is nothing to tell."""
         if self.total is None:
-            return f"{self.taken}/?" if self.taken or self.left_out else ""
+            return f"{self.taken}/?" if self.taken or self.missing else ""
         return f"{self.taken}/{self.total}" if self.total else ""
 
     @property

@@ -50,6 +50,11 @@ class StatusGlyph(Enum):
     def tone(self) -> Tone:
         return _TONES[self]
 
+    @property
+    def muted(self) -> Tone:
+        """The tone of its word: what is well is muted, so that the rest stands out."""
+        return Tone.DIM if self is StatusGlyph.HEALTHY else self.tone
+
 
 _TONES = {
     StatusGlyph.HEALTHY: Tone.GOOD,
@@ -118,9 +123,8 @@ def run_mark(phase: str) -> StatusGlyph:
 
 
 def phase_tone(phase: str) -> Tone:
-    """The colour of a phase in words: what went well is muted, so that the rest stands out."""
-    mark = run_mark(phase)
-    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
+    """The colour of a phase in words."""
+    return run_mark(phase).muted
 
 
 def phase_briefs(phase: str) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import chain
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -19,6 +20,7 @@ from foretop_core.tables.engine.filter import FilterableRow
 from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, badness, phase_briefs, run_standing
+from foretop_core.tables.text import times
 from foretop_core.tables.text.terminal_text import ELLIPSIS, cut, cut_end, pad, width
 
 LONGEST_CELL = 1024
@@ -68,11 +70,13 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     name: str
     """In the configuration and in filters."""
     title: str
-    text: Callable[[Shown, RenderContext], str]
-    """May use the time: it is asked for what is on the screen only."""
+    cell: Callable[[Shown, RenderContext], Cell | str]
+    """Its words at every width with their tone, or a text of one wording alone.
+
+    May use the time: it is asked for what is on the screen only.
+    """
     sort: Callable[[Shown], Any]
     """May not use the time."""
-    tone: Callable[[Shown, RenderContext], Tone] | None = None
     right: bool = False
     """At the right edge: numbers, ages and times."""
     wide: bool = False
@@ -81,19 +85,14 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     """Keeps its end where there is no room, as names do."""
     falls: bool = False
     """Downwards in its usual order: the newest start, the greatest age comes first."""
-    briefs: Callable[[Shown, RenderContext], tuple[str, ...]] | None = None
-    """The same, shorter and shorter, so that words are left out before letters are."""
     cells: int = 0
     """What its texts come to sooner or later, kept free from the start: no column goes when one of them grows."""
     alike: bool = False
     """All of its cells are shortened where one has to be."""
     ticks: bool = False
     """A cell does not flash when its text changes, as that comes of the clock and not of the object."""
-    briefly: bool = False
-    """Shortened on the screen, however much room there is."""
     most: int = 0
-    """As wide as it ever gets, whatever its texts are."""
-    drawing: Callable[[Shown, RenderContext], Drawing | None] | None = None
+    """As wide as it ever gets; a cell with shorter words has those, however much room there is."""
     lasts: bool = False
     """A cell stays the same as long as its entry does."""
     bar: int = 0
@@ -102,35 +101,52 @@ class Column(msgspec.Struct, Generic[Shown], frozen=True):
     """Its texts have signs of foretop's own, and come without those of others; in all columns else none is let
     through."""
 
+    def text(self, entry: Shown, render: RenderContext) -> str:
+        """The longest words."""
+        return _text(self.cell(entry, render))
+
+
+def _text(cell: Cell | str) -> str:
+    return cell if isinstance(cell, str) else cell.text
+
 
 def plain(
     name: str,
     title: str,
-    get: Callable[[Shown], str],
+    get: Callable[[Shown], Cell | str],
     *,
-    tone: Callable[[Shown, RenderContext], Tone] | None = None,
     wide: bool = False,
     from_middle: bool = False,
     cells: int = 0,
-    briefs: Callable[[Shown], tuple[str, ...]] | None = None,
     most: int = 0,
-    lasts: bool = False,
     signed: bool = False,
 ) -> Column[Shown]:
-    """A column whose text does not depend on the time, and sorts as it reads; where it `lasts`, nor does its tone."""
+    """A column whose cells do not depend on the time, and sorts as it reads."""
     return Column(
         name,
         title,
         lambda entry, _: get(entry),
-        lambda entry: get(entry) or None,
-        tone,
+        lambda entry: _text(get(entry)) or None,
         wide=wide,
         from_middle=from_middle,
-        briefs=(lambda entry, _: briefs(entry)) if briefs is not None else None,
         cells=cells,
         most=most,
-        lasts=lasts or tone is None,
+        lasts=True,
         signed=signed,
+    )
+
+
+def aged(name: str, title: str, since: Callable[[Shown], datetime | None]) -> Column[Shown]:
+    """A column of how long ago something was."""
+    return Column(
+        name,
+        title,
+        lambda entry, render: times.age(since(entry), render.now),
+        since,
+        right=True,
+        falls=True,
+        cells=6,
+        ticks=True,
     )
 
 
@@ -162,7 +178,7 @@ def pieces(
     """A cell in exactly its room: its text, or what is drawn in its place."""
     if cell.drawing is not None:
         return cell.drawing.pieces(cell.text, cell.tone, size, ascii=ascii)
-    shortened = max(least, 1) if column.briefly and cell.briefs else least
+    shortened = max(least, 1) if column.most and cell.briefs else least
     return (Piece(pad(fit(cell, column, size, ellipsis, shortened), size, right=column.right), cell.tone),)
 
 

@@ -18,7 +18,7 @@ from foretop_core.rules.triage.ranking import rank
 from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, severity_mark
-from foretop_core.tables.engine.view import Column, TableView, plain
+from foretop_core.tables.engine.view import Cell, Column, TableView, plain
 from foretop_core.tables.text import times
 
 _WORDS = {
@@ -145,38 +145,24 @@ def _acknowledgement_item(found: Acknowledgement | None) -> Item | None:
     }
 
 
-def _since_tone(finding: Finding, render: RenderContext) -> Tone:
+def _since(finding: Finding, render: RenderContext) -> Cell:
     """A new error is bright: it is what is read first."""
     is_new = finding.since is not None and render.now - finding.since < _NEW and finding.acknowledged is None
-    return Tone.BRIGHT if is_new and finding.severity is Severity.ERROR else Tone.PLAIN
+    tone = Tone.BRIGHT if is_new and finding.severity is Severity.ERROR else Tone.PLAIN
+    return Cell(times.age(finding.since, render.now), tone)
 
 
-def _tone(finding: Finding, _: RenderContext) -> Tone:
-    return Tone.DIM if finding.acknowledged is not None else severity_mark(finding.severity).tone
+def _severity(finding: Finding) -> Cell:
+    tone = Tone.DIM if finding.acknowledged is not None else severity_mark(finding.severity).tone
+    return Cell(finding.severity.value, tone)
 
 
 COLUMNS: tuple[Column[Finding], ...] = (
-    Column("severity", "SEVERITY", lambda found, _: found.severity.value, rank, _tone, falls=True),
-    Column(
-        "since",
-        "SINCE",
-        lambda found, render: times.age(found.since, render.now),
-        lambda found: found.since,
-        _since_tone,
-        right=True,
-        falls=True,
-        cells=6,
-        ticks=True,
-    ),
+    Column("severity", "SEVERITY", lambda found, _: _severity(found), rank, falls=True),
+    Column("since", "SINCE", _since, lambda found: found.since, right=True, falls=True, cells=6, ticks=True),
     Column("subject", "SUBJECT", lambda found, _: subject_text(found), subject_text, from_middle=True, cells=40),
     plain("namespace", "NAMESPACE", lambda found: found.subject.home, wide=True, cells=16, most=16),
-    Column(
-        "what",
-        "WHAT",
-        lambda found, render: render.text(found.what),
-        lambda found: sort_key(found.what),
-        cells=32,
-    ),
+    Column("what", "WHAT", lambda found, render: render.text(found.what), lambda found: sort_key(found.what), cells=32),
 )
 
 

@@ -16,8 +16,8 @@ from foretop_core.store import Store
 from foretop_core.tables.engine.drawings import bar
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
-from foretop_core.tables.engine.view import Column, View, plain
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.view import Cell, Column, View, plain
 from foretop_core.tables.text import times
 
 _MARKS = {
@@ -108,19 +108,12 @@ def _unfinished_first(movement: DataMovement) -> tuple[bool, bool, float]:
     return movement.phase in _ENDED, movement.phase != "InProgress", -moment.timestamp() if moment else math.inf
 
 
-def _share(movement: DataMovement, _render: RenderContext) -> str:
-    progress, share = movement.status.progress, _percent(movement)
-    return f"{bar(progress.bytes_done, progress.total_bytes, _BAR)} {share:>4}" if share else ""
-
-
-def _percent(movement: DataMovement) -> str:
+def _share(movement: DataMovement, _render: RenderContext) -> Cell:
     progress = movement.status.progress
-    return f"{100 * progress.bytes_done // progress.total_bytes}%" if progress.total_bytes else ""
-
-
-def _share_briefs(movement: DataMovement, _render: RenderContext) -> tuple[str, ...]:
-    share = _percent(movement)
-    return (share,) if share else ()
+    if not progress.total_bytes:
+        return Cell("")
+    share = f"{100 * progress.bytes_done // progress.total_bytes}%"
+    return Cell(f"{bar(progress.bytes_done, progress.total_bytes, _BAR)} {share:>4}", briefs=(share,))
 
 
 def _left(movement: DataMovement, render: RenderContext) -> str:
@@ -133,11 +126,6 @@ def _rate(movement: DataMovement, render: RenderContext) -> str:
     return f"{humanize.size(int(speed))}/s" if speed is not None else ""
 
 
-def _phase_tone(movement: DataMovement, _render: RenderContext) -> Tone:
-    mark = movement_mark(movement)
-    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
-
-
 _COLUMNS: tuple[Column[DataMovement], ...] = (
     plain("namespace", "NAMESPACE", lambda one: one.namespace, wide=True),
     plain("name", "VOLUME", lambda one: one.volume or one.name, from_middle=True),
@@ -145,13 +133,11 @@ _COLUMNS: tuple[Column[DataMovement], ...] = (
     Column(
         "phase",
         "PHASE",
-        lambda one, _: one.phase or "New",
+        lambda one, _: Cell(one.phase or "New", movement_mark(one).muted),
         _unfinished_first,
-        _phase_tone,
+        lasts=True,
     ),
-    Column(
-        "progress", "PROGRESS", _share, lambda one: one.status.progress.bytes_done, briefs=_share_briefs, signed=True
-    ),
+    Column("progress", "PROGRESS", _share, lambda one: one.status.progress.bytes_done, signed=True),
     Column(
         "left", "LEFT", _left, lambda one: one.status.progress.total_bytes - one.status.progress.bytes_done, right=True
     ),

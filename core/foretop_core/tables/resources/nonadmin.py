@@ -17,7 +17,7 @@ from foretop_core.rules.facts.run_facts import Run, has_ended, order
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
 from foretop_core.store import Change, Store
-from foretop_core.tables.engine.drawings import ShareBar, Signs
+from foretop_core.tables.engine.drawings import Signs
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import (
@@ -31,8 +31,8 @@ from foretop_core.tables.engine.status_glyphs import (
     run_standing,
     severity_mark,
 )
-from foretop_core.tables.engine.view import Column, View, plain
-from foretop_core.tables.resources.runs import held_tone, held_words, items_bar, percent, progress_bar, progress_text
+from foretop_core.tables.engine.view import Cell, Column, View, plain
+from foretop_core.tables.resources.runs import items_bar, percent, progress_cell
 from foretop_core.tables.text import times
 
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
@@ -174,10 +174,11 @@ def _rows_of(store: Store, context: str, run: Run) -> tuple[ObjectRef, ...]:
     return store.indexes.nars_by_nacuuid.keys(context, run.label(NAR_UUID_LABEL))
 
 
-def _phase_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
-    """The tone of its phase: refused and stuck ones stand out."""
+def _phase(entry: NonAdminRow, render: RenderContext) -> Cell:
+    """Refused and stuck ones stand out."""
     is_own = entry.state in (NonAdminState.DELETING, NonAdminState.LOST, NonAdminState.REFUSED)
-    return Tone.WARN if is_own and entry.facts(render).severity is not None else Tone.PLAIN
+    tone = Tone.WARN if is_own and entry.facts(render).severity is not None else Tone.PLAIN
+    return Cell(entry.item.phase or "New", tone)
 
 
 def _name(entry: NonAdminRow) -> str:
@@ -185,13 +186,10 @@ def _name(entry: NonAdminRow) -> str:
     return f"{RESTORE_GLYPH} {name}" if isinstance(entry.item, NonAdminRestore) else name
 
 
-def _conditions(entry: NonAdminRow) -> Signs:
+def _conditions(entry: NonAdminRow) -> Cell:
     statuses = {condition.type: condition.status for condition in entry.item.state.conditions}
-    return Signs(tuple(_CONDITION_GLYPHS.get(statuses.get(kind, ""), StatusGlyph.UNSET) for kind in _CONDITIONS))
-
-
-def _conditions_text(entry: NonAdminRow) -> str:
-    return "".join(glyph.value for glyph in _conditions(entry).glyphs)
+    glyphs = tuple(_CONDITION_GLYPHS.get(statuses.get(kind, ""), StatusGlyph.UNSET) for kind in _CONDITIONS)
+    return Cell("".join(glyph.value for glyph in glyphs), drawing=Signs(glyphs))
 
 
 def _stand(entry: NonAdminRow) -> str:
@@ -201,36 +199,33 @@ def _stand(entry: NonAdminRow) -> str:
     return "waiting" if entry.run.phase in WAITING else "running"
 
 
-def _queue(entry: NonAdminRow, render: RenderContext) -> str:
+def _queue(entry: NonAdminRow, render: RenderContext) -> Cell | str:
     """Its place among those that wait; the controller's estimate where nothing can be counted."""
     if entry.run is None:
         return f"~{entry.reported}" if entry.reported else "–"
     facts = render.facts(entry.run)
     if facts.is_left_alone:
-        return "not picked up"
-    return f"{humanize.ordinal(facts.waiting_place)} waiting" if facts.waiting_place else _stand(entry) or "–"
+        return Cell("not picked up", Tone.WARN, ("not yet",))
+    if facts.waiting_place:
+        place = humanize.ordinal(facts.waiting_place)
+        return Cell(f"{place} waiting", briefs=(place,))
+    return _stand(entry) or "–"
 
 
-def _queue_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
-    return Tone.WARN if entry.run is not None and render.facts(entry.run).is_left_alone else Tone.PLAIN
-
-
-def _queue_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
-    text = _queue(entry, render)
-    if text == "not picked up":
-        return ("not yet",)
-    return (text.removesuffix(" waiting"),) if text.endswith(" waiting") else ()
-
-
-def _velero_briefs(entry: NonAdminRow, render: RenderContext) -> tuple[str, ...]:
-    """Place and start of one that waits, the reason of one without a Velero object; else the phase in fewer letters."""
+def _velero(entry: NonAdminRow, render: RenderContext) -> Cell:
+    """The phase of its Velero object; in brief place and start of one that waits, or why there is no such object."""
+    phase = entry.velero_phase
+    text, tone = without_signs(phase) or "–", phase_tone(phase) if phase else Tone.DIM
     if word := _without_run(entry):
-        return (word,)
+        severity = entry.facts(render).severity
+        return Cell(text, severity_mark(severity).tone if severity is not None else Tone.WARN, (word,))
     facts = render.facts(entry.run) if entry.run is not None and entry.is_in_line else None
     if facts is None or not facts.waiting_place:
-        return phase_briefs(entry.velero_phase)
+        return Cell(text, tone, phase_briefs(phase))
     place, start = humanize.ordinal(facts.waiting_place), facts.expected_start
-    return (f"{place}, {render.estimate(start, facts.run)}" if start is not None else f"{place} waiting",)
+    return Cell(
+        text, tone, (f"{place}, {render.estimate(start, facts.run)}" if start is not None else f"{place} waiting",)
+    )
 
 
 def _without_run(entry: NonAdminRow) -> str:
@@ -238,40 +233,17 @@ def _without_run(entry: NonAdminRow) -> str:
     return str(entry.state.value) if entry.state in (NonAdminState.REFUSED, NonAdminState.LOST) else ""
 
 
-def _velero_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
-    if _without_run(entry):
-        severity = entry.facts(render).severity
-        return severity_mark(severity).tone if severity is not None else Tone.WARN
-    return phase_tone(entry.velero_phase) if entry.velero_phase else Tone.DIM
-
-
-def _progress(entry: NonAdminRow, render: RenderContext) -> str:
+def _progress(entry: NonAdminRow, render: RenderContext) -> Cell | str:
     """How far it is; of one that does not get on, for how long; of what ended with errors, how many."""
-    status = entry.status
-    if entry.run is not None and not has_ended(entry.run):
-        facts = render.facts(entry.run)
-        return held_words(facts) or ("" if entry.run.phase in WAITING else progress_text(entry.run, facts.data))
-    if status is not None and status.errors:
-        return humanize.count(status.errors, "error")
-    bar = _progress_drawing(entry, render)
-    return f"{bar.permille // 10}%" if bar is not None else ""
-
-
-def _progress_drawing(entry: NonAdminRow, render: RenderContext) -> ShareBar | None:
-    if entry.run is not None:
-        if entry.run.phase in WAITING or has_ended(entry.run):
-            return None
-        facts = render.facts(entry.run)
-        return None if held_words(facts) else progress_bar(entry.run, facts.data)
-    status = entry.status
-    return items_bar(status.progress) if status is not None and status.completion_timestamp is None else None
-
-
-def _progress_tone(entry: NonAdminRow, render: RenderContext) -> Tone:
-    run = entry.run
+    run, status = entry.run, entry.status
     if run is not None and not has_ended(run):
-        return held_tone(render.facts(run))
-    return phase_tone(entry.velero_phase) if entry.status is not None and entry.status.errors else Tone.PLAIN
+        return progress_cell(render.facts(run))
+    if status is None:
+        return ""
+    if status.errors:
+        return Cell(humanize.count(status.errors, "error"), phase_tone(entry.velero_phase))
+    bar = items_bar(status.progress) if run is None and status.completion_timestamp is None else None
+    return Cell(f"{bar.permille // 10}%", drawing=bar) if bar is not None else ""
 
 
 def _start(entry: NonAdminRow) -> datetime | None:
@@ -293,41 +265,11 @@ def _done(entry: NonAdminRow) -> float | None:
 _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.item.namespace, from_middle=True),
     Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True, signed=True),
-    plain("phase", "PHASE", lambda entry: entry.item.phase or "New", tone=_phase_tone, cells=10),
-    Column(
-        "conditions",
-        "COND",
-        lambda entry, _: _conditions_text(entry),
-        _conditions_text,
-        cells=4,
-        drawing=lambda entry, _: _conditions(entry),
-        signed=True,
-        lasts=True,
-    ),
-    Column(
-        "velero",
-        "VELERO",
-        lambda entry, _: without_signs(entry.velero_phase) or "–",
-        lambda entry: entry.velero_phase or None,
-        _velero_tone,
-        briefs=_velero_briefs,
-        signed=True,
-        briefly=True,
-        cells=11,
-        most=11,
-    ),
-    Column("queue", "QUEUE", _queue, lambda entry: entry.in_line, _queue_tone, briefs=_queue_briefs, cells=7),
-    Column(
-        "progress",
-        "PROGRESS",
-        _progress,
-        _done,
-        _progress_tone,
-        cells=20,
-        most=20,
-        drawing=_progress_drawing,
-        ticks=True,
-    ),
+    Column("phase", "PHASE", _phase, lambda entry: entry.item.phase or "New", cells=10),
+    plain("conditions", "COND", _conditions, cells=4, signed=True),
+    Column("velero", "VELERO", _velero, lambda entry: entry.velero_phase or None, cells=11, most=11, signed=True),
+    Column("queue", "QUEUE", _queue, lambda entry: entry.in_line, cells=7),
+    Column("progress", "PROGRESS", _progress, _done, cells=20, most=20, ticks=True),
     Column(
         "age",
         "AGE",

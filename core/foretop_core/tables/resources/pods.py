@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import ClassVar
 
 from foretop_core.models import Pod
@@ -24,7 +23,7 @@ from foretop_core.store import Store
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
-from foretop_core.tables.engine.view import Column, View, plain
+from foretop_core.tables.engine.view import Cell, Column, View, aged, plain
 from foretop_core.tables.text import times
 
 _MARKS = {
@@ -98,57 +97,19 @@ def _by_role(pod: Pod) -> tuple[int, str]:
     return _ROLES.index(role) if role is not None else len(_ROLES), pod.name
 
 
-def _restarts(pod: Pod, render: RenderContext) -> str:
+def _restarts(pod: Pod, render: RenderContext) -> Cell:
     number, ended = restarts(pod), last_exit(pod)
-    if not number or ended is None or ended.at is None:
-        return str(number)
-    return f"{number}, {times.age(ended.at, render.now)} ago"
-
-
-def _state_tone(pod: Pod, _render: RenderContext) -> Tone:
-    mark = pod_mark(pod)
-    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
-
-
-def _created(pod: Pod) -> datetime | None:
-    return pod.created
+    since = f", {times.age(ended.at, render.now)} ago" if number and ended is not None and ended.at is not None else ""
+    return Cell(f"{number}{since}", Tone.WARN if number else Tone.DIM, (str(number),))
 
 
 _COLUMNS: tuple[Column[Pod], ...] = (
     plain("namespace", "NAMESPACE", lambda pod: pod.namespace, wide=True),
     plain("name", "POD", lambda pod: pod.name, from_middle=True),
     Column("role", "ROLE", lambda pod, _: _role(pod), _by_role),
-    Column(
-        "ready",
-        "READY",
-        lambda pod, _: "/".join(map(str, ready_containers(pod))),
-        ready_containers,
-        right=True,
-    ),
-    plain("status", "STATUS", pod_state, tone=_state_tone),
-    Column(
-        "restarts",
-        "RESTARTS",
-        _restarts,
-        restarts,
-        lambda pod, _: Tone.WARN if restarts(pod) else Tone.DIM,
-        briefs=lambda pod, _: (str(restarts(pod)),),
-    ),
-    Column(
-        "node",
-        "NODE",
-        lambda pod, _: pod.spec.node_name,
-        lambda pod: pod.spec.node_name or None,
-        lasts=True,
-    ),
-    Column(
-        "age",
-        "AGE",
-        lambda pod, render: times.age(pod.created, render.now),
-        _created,
-        right=True,
-        falls=True,
-        cells=6,
-        ticks=True,
-    ),
+    Column("ready", "READY", lambda pod, _: "/".join(map(str, ready_containers(pod))), ready_containers, right=True),
+    plain("status", "STATUS", lambda pod: Cell(pod_state(pod), pod_mark(pod).muted)),
+    Column("restarts", "RESTARTS", _restarts, restarts),
+    plain("node", "NODE", lambda pod: pod.spec.node_name),
+    aged("age", "AGE", lambda pod: pod.created),
 )

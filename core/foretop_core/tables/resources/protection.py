@@ -44,7 +44,8 @@ from foretop_core.tables.engine.drawings import ShareBar
 from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, badness, severity_mark
-from foretop_core.tables.engine.view import Column, View, plain
+from foretop_core.tables.engine.view import Cell, Column, View, plain
+from foretop_core.tables.resources.runs import size_column, volumes_column
 from foretop_core.tables.resources.schedules import counted
 from foretop_core.tables.text import times
 
@@ -366,119 +367,87 @@ def _storage(row: ProtectionRow) -> str:
     return ", ".join(f"{name} unavailable" if name in lost else name for name in row.storage)
 
 
-def _newest(row: ProtectionRow, render: RenderContext) -> str:
-    made = row.protection.copies.usable_at
-    return times.age(made, render.now) if made is not None else "none"
+def _newest(row: ProtectionRow, render: RenderContext) -> Cell:
+    copies = row.protection.copies
+    if copies.newest is not None:
+        tone = Tone.BAD if render.namespace(row.protection).state is ProtectionState.LATE else Tone.PLAIN
+    else:
+        tone = Tone.WARN if copies.total else Tone.DIM
+    return Cell(times.age(copies.usable_at, render.now) or "none", tone)
 
 
-def _newest_tone(row: ProtectionRow, render: RenderContext) -> Tone:
-    if row.protection.copies.newest is not None:
-        return Tone.BAD if render.namespace(row.protection).state is ProtectionState.LATE else Tone.PLAIN
-    return Tone.WARN if row.protection.copies.total else Tone.DIM
-
-
-def _copies(row: ProtectionRow) -> str:
+def _copies(row: ProtectionRow) -> Cell:
+    """In brief `10`, and `2P` where all are partial: the age beside it is that of one of those."""
     copies, lost = row.protection.copies, row.protection.lost.good
     partial = f" + {copies.partial} partial" if copies.partial else ""
-    return f"{row.good_in_reach}{f' + {lost} out of reach' if lost else ''}{partial}"
+    brief = f"{copies.partial}P" if copies.partial and not copies.good else str(row.good_in_reach)
+    return Cell(f"{row.good_in_reach}{f' + {lost} out of reach' if lost else ''}{partial}", briefs=(brief,))
 
 
-def _copies_briefs(row: ProtectionRow) -> tuple[str, ...]:
-    """`10`, and `2P` where all are partial: the age beside it is that of one of those."""
-    copies = row.protection.copies
-    return (f"{copies.partial}P",) if copies.partial and not copies.good else (str(row.good_in_reach),)
-
-
-def _expires(row: ProtectionRow, render: RenderContext) -> str:
-    copies = row.protection.copies
-    if copies.next_expiry is None:
+def _expires(row: ProtectionRow, render: RenderContext) -> Cell | str:
+    expiry = row.protection.copies.next_expiry
+    if expiry is None:
         return ""
-    copies_left = row.left_after_next_expiry
-    when = times.until(copies.next_expiry - render.now) if copies.next_expiry > render.now else "now"
-    return f"{when}, {copies_left} left"
+    when = times.until(expiry - render.now) if expiry > render.now else "now"
+    return Cell(f"{when}, {row.left_after_next_expiry} left", briefs=(when.removeprefix("in "),))
 
 
-def _next(row: ProtectionRow, render: RenderContext) -> str:
+def _next(row: ProtectionRow, render: RenderContext) -> Cell:
+    """A run that will not be made, or perhaps not, does not look like one that will.
+
+    In brief a countdown, with the calendar's sign where Velero refuses the run.
+    """
     cover = row.protection.next_cover
+    facts = render.schedule(cover.schedule) if cover is not None else None
     if coming := render.namespace(row.protection).coming_word:
-        return coming
-    if cover is None or cover.next_run is None:
-        return "paused" if row.protection.is_paused else ""
-    run, doubt = cover.next_run, render.schedule(cover.schedule).doubt
-    return f"{times.until(run - render.now) if run > render.now else 'due'}{f', {doubt}' if doubt else ''}"
+        return Cell(coming, Tone.WAITING if coming == "waits" else Tone.RUNNING)
+    if facts is None:
+        return Cell("paused", Tone.PAUSED) if row.protection.is_paused else Cell("")
+    tone = Tone.WARN if facts.obstacle else Tone.PLAIN
+    run = cover.next_run if cover is not None else None
+    if run is None:
+        return Cell("paused" if row.protection.is_paused else "", tone)
+    doubt = f", {facts.doubt}" if facts.doubt else ""
+    briefs = (
+        (f"{times.countdown(run - render.now)}×", "×") if row.protection.is_next_refused else (counted(facts, run),)
+    )
+    return Cell(f"{times.until(run - render.now) if run > render.now else 'due'}{doubt}", tone, briefs)
 
 
-def _next_briefs(row: ProtectionRow, render: RenderContext) -> tuple[str, ...]:
-    """With the calendar's sign where Velero refuses the run."""
-    cover = row.protection.next_cover
-    if cover is None or cover.next_run is None or render.namespace(row.protection).coming_word:
-        return ()
-    if row.protection.is_next_refused:
-        return (f"{times.countdown(cover.next_run - render.now)}×", "×")
-    return (counted(render.schedule(cover.schedule), cover.next_run),)
-
-
-def _next_tone(row: ProtectionRow, render: RenderContext) -> Tone:
-    """A run that will not be made, or perhaps not, does not look like one that will."""
-    cover = row.protection.next_cover
-    if coming := render.namespace(row.protection).coming_word:
-        return Tone.WAITING if coming == "waits" else Tone.RUNNING
-    if cover is None:
-        return Tone.PAUSED if row.protection.is_paused else Tone.PLAIN
-    return Tone.WARN if render.schedule(cover.schedule).obstacle else Tone.PLAIN
-
-
-def _volumes_tone(row: ProtectionRow, _render: RenderContext) -> Tone:
-    return Tone.WARN if row.volumes.missing else Tone.DIM if row.volumes.unknown else Tone.PLAIN
-
-
-def _state_tone(row: ProtectionRow, render: RenderContext) -> Tone:
-    mark = protection_mark(render.namespace(row.protection))
-    return Tone.PLAIN if mark is StatusGlyph.HEALTHY else mark.tone
-
-
-def _state_briefs(row: ProtectionRow, render: RenderContext) -> tuple[str, ...]:
-    word = render.namespace(row.protection).word
-    first, _, more = word.partition(",")
-    return (first,) if more else _STATE_BRIEFS.get(word, ())
-
-
-def _covers_briefs(row: ProtectionRow) -> tuple[str, ...]:
-    coverage = row.protection.coverage
-    return (coverage.extent.value,) if coverage.extent is Extent.PART else ()
-
-
-def _beyond(row: ProtectionRow, render: RenderContext) -> str:
-    """`×3.2`: how many times older the copy is than promised; "" while it is in time."""
+def _state(row: ProtectionRow, render: RenderContext) -> Cell:
     facts = render.namespace(row.protection)
-    share = facts.age_share
-    if share is None or not facts.is_beyond:
-        return ""
-    return f"×{share:.1f}" if share < _MANY_TIMES else f"×{min(round(share), 999)}"
+    mark, (first, _, more) = protection_mark(facts), facts.word.partition(",")
+    tone = Tone.PLAIN if mark is StatusGlyph.HEALTHY else mark.tone
+    return Cell(facts.word, tone, (first,) if more else _STATE_BRIEFS.get(facts.word, ()))
+
+
+def _covers(row: ProtectionRow) -> Cell:
+    coverage = row.protection.coverage
+    return Cell(str(coverage), briefs=(coverage.extent.value,) if coverage.extent is Extent.PART else ())
+
+
+def _promise(row: ProtectionRow, render: RenderContext) -> Cell:
+    """`×3.2`: how many times older the copy is than promised; "" while it is in time.
+
+    The bar is in hundredths: it is drawn again when it looks different, and not with every second.
+    """
+    facts = render.namespace(row.protection)
+    share, tone = facts.age_share, protection_mark(facts).tone
+    if share is None:
+        return Cell("", tone)
+    times_older = f"×{share:.1f}" if share < _MANY_TIMES else f"×{min(round(share), 999)}"
+    return Cell(times_older if facts.is_beyond else "", tone, drawing=ShareBar(10 * min(100, round(100 * share)), tone))
 
 
 _MANY_TIMES = 9.95
 
 
-def _promise_bar(row: ProtectionRow, render: RenderContext) -> ShareBar | None:
-    """In hundredths: it is drawn again when it looks different, and not with every second."""
-    facts = render.namespace(row.protection)
-    share = facts.age_share
-    if share is None:
-        return None
-    return ShareBar(10 * min(100, round(100 * share)), protection_mark(facts).tone)
-
-
-def _promise_tone(row: ProtectionRow, render: RenderContext) -> Tone:
-    return protection_mark(render.namespace(row.protection)).tone
-
-
-def _of(row: ProtectionRow, render: RenderContext) -> str:
+def _of(row: ProtectionRow, render: RenderContext) -> Cell:
     """How often a copy is promised: `30m`, `24h`, `7d`."""
     every = render.namespace(row.protection).promised_every
     if every is None:
-        return ""
-    return f"{every // timedelta(hours=1)}h" if every == timedelta(days=1) else times.short(every)
+        return Cell("", Tone.DIM)
+    return Cell("24h" if every == timedelta(days=1) else times.short(every), Tone.DIM)
 
 
 _STATE_BRIEFS = {
@@ -490,25 +459,15 @@ _STATE_BRIEFS = {
 
 _COLUMNS: tuple[Column[ProtectionRow], ...] = (
     plain("name", "NAMESPACE", lambda row: row.protection.namespace, from_middle=True),
-    Column(
-        "state",
-        "STATE",
-        lambda row, render: render.namespace(row.protection).word,
-        lambda row: row.protection.exists is False,
-        _state_tone,
-        briefs=_state_briefs,
-        cells=12,
-    ),
+    Column("state", "STATE", _state, lambda row: row.protection.exists is False, cells=12),
     Column(
         "promise",
         "AGE/PROMISE",
-        _beyond,
+        _promise,
         lambda row: row.protection.copies.usable_at,
-        _promise_tone,
         falls=True,
         cells=21,
         most=21,
-        drawing=_promise_bar,
         ticks=True,
     ),
     Column(
@@ -516,78 +475,22 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         "AGE",
         _newest,
         lambda row: row.protection.copies.usable_at,
-        _newest_tone,
         right=True,
         falls=True,
         cells=6,
         ticks=True,
     ),
-    Column(
-        "of",
-        "OF",
-        _of,
-        lambda row: row.protection.next_run,
-        lambda _row, _render: Tone.DIM,
-        cells=4,
-    ),
-    Column(
-        "copies",
-        "COPY",
-        lambda row, _: _copies(row),
-        lambda row: row.good_in_reach,
-        right=True,
-        briefs=lambda row, _: _copies_briefs(row),
-        cells=4,
-        most=4,
-    ),
-    Column(
-        "next",
-        "NEXT",
-        _next,
-        lambda row: row.protection.next_run,
-        _next_tone,
-        right=True,
-        briefs=_next_briefs,
-        briefly=True,
-        cells=6,
-        most=6,
-        ticks=True,
-    ),
-    Column(
-        "expires",
-        "EXPIRES",
-        _expires,
-        lambda row: row.protection.copies.next_expiry,
-        briefs=lambda row, render: (_expires(row, render).partition(",")[0].removeprefix("in "),),
-        briefly=True,
-        cells=8,
-        most=8,
-        ticks=True,
-    ),
+    Column("of", "OF", _of, lambda row: row.protection.next_run, cells=4),
+    Column("copies", "COPY", lambda row, _: _copies(row), lambda row: row.good_in_reach, right=True, cells=4, most=4),
+    Column("next", "NEXT", _next, lambda row: row.protection.next_run, right=True, cells=6, most=6, ticks=True),
+    Column("expires", "EXPIRES", _expires, lambda row: row.protection.copies.next_expiry, cells=8, most=8, ticks=True),
     plain("by", "BY", lambda row: covered_by(row.protection), cells=16, most=24),
-    plain("covers", "COVERS", lambda row: str(row.protection.coverage), briefs=_covers_briefs, cells=8),
-    Column(
-        "volumes",
-        "VOLUMES",
-        lambda row, _: row.volumes.count_text,
+    plain("covers", "COVERS", _covers, cells=8),
+    volumes_column(
+        lambda row: row.volumes,
         lambda row: (len(row.volumes.missing), len(row.volumes.open), row.volumes.expected),
-        _volumes_tone,
-        right=True,
-        falls=True,
-        cells=7,
-        most=7,
     ),
-    Column(
-        "size",
-        "SIZE",
-        lambda row, _: humanize.size(row.volumes.size) if row.volumes.size is not None else "",
-        lambda row: row.volumes.size,
-        right=True,
-        falls=True,
-        cells=8,
-        most=8,
-        wide=True,
-    ),
+    size_column(lambda row: row.volumes.size, wide=True),
     plain("method", "METHOD", lambda row: row.method, wide=True),
     plain("storage", "STORAGE", _storage, wide=True),
     plain("repository", "REPOSITORY", lambda row: row.repository, wide=True),

@@ -32,16 +32,14 @@ from foretop_core.tables.engine.drawings import Drawing, TimeBar
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, phase_tone, run_mark
-from foretop_core.tables.engine.view import Column, View, plain
+from foretop_core.tables.engine.view import Cell, Column, View, plain
 from foretop_core.tables.resources.runs import (
     FROM,
     PHASE,
-    brief_names,
-    held_tone,
     held_words,
+    name_cell,
     percent,
-    progress_bar,
-    progress_text,
+    progress_cell,
     took,
 )
 from foretop_core.tables.text import times
@@ -148,13 +146,12 @@ def ended_lately(render: RenderContext) -> tuple[str, Sequence[Run]]:
     return f"{ENDED}: {_ended_words(ended)}", ended[:_MOST_ENDED]
 
 
-def _position(run: Run, render: RenderContext) -> str:
+def _position(run: Run, render: RenderContext) -> Cell:
     """A sign for one at work, its place for one that waits; nothing where that is not known, or Velero never saw it."""
     facts = render.facts(run)
     waits = run.phase in WAITING_PHASES or run.phase in QUEUE_PHASES
-    if has_ended(run) or facts.is_left_alone or (waits and not facts.waiting_place):
-        return ""
-    return str(facts.waiting_place or work_sign(type(run).__name__, run.phase))
+    is_nowhere = has_ended(run) or facts.is_left_alone or (waits and not facts.waiting_place)
+    return Cell("" if is_nowhere else str(facts.waiting_place or work_sign(type(run).__name__, run.phase)), Tone.DIM)
 
 
 def work_sign(kind: str, phase: str) -> str:
@@ -162,18 +159,9 @@ def work_sign(kind: str, phase: str) -> str:
     return "·" if kind == BACKUP.name and phase in FINISHING else "▶"
 
 
-def _name(run: Run) -> str:
+def _name(run: Run) -> Cell:
     name = without_signs(run.name)
-    return f"{RESTORE_GLYPH} {name}" if isinstance(run, Restore) else name
-
-
-def _end_alone(run: Run, render: RenderContext) -> tuple[str, ...]:
-    """The end without how long it has run: for little room, or a server that has been silent."""
-    short = run_eta(run, render)
-    first, _, last = short.partition(" ")
-    if "→" in short:
-        return (last, last.removeprefix("→ ")) if "after" in last else (last,)
-    return (last,) if last == "finishing" else (first,) if first in ("silent", "down", "stalled") else ()
+    return name_cell(f"{RESTORE_GLYPH} {name}" if isinstance(run, Restore) else name)
 
 
 def _share(run: Run) -> float | None:
@@ -186,49 +174,52 @@ def _kind_first(run: Run) -> tuple[str, bool, tuple[object, ...]]:
     return run.namespace, isinstance(run, Restore), order(run)
 
 
-def run_eta(run: Run, render: RenderContext) -> str:
-    """`~02:46`, `5m → 02:46`, `5m → after 03:37`, `stalled 18m`; "" for a run that has ended."""
+def run_eta(run: Run, render: RenderContext) -> Cell:
+    """`~02:46`, `5m → 02:46`, `5m → after 03:37`, `stalled 18m`; "" for a run that has ended.
+
+    In brief the end without how long it has run, and the state of what does not get on.
+    """
     facts = render.facts(run)
-    length = times.short(facts.held_for) if facts.held_for is not None else ""
     match facts.state:
         case RunState.WAITS:
-            return _starts(facts, render)
+            moment, held = facts.expected_start, facts.item is not None and facts.item.is_held_by_namespace
+            return Cell(
+                f"~{render.estimate(moment, run)}{' held' if held else ''}" if moment is not None else "not known"
+            )
         case RunState.WAITS_FOR_VOLUME:
-            return _after_volume(facts, length, render)
+            return _after_volume(facts, render)
         case RunState.RUNS:
             return _ends(facts, render)
         case _:
-            return held_words(facts)
+            words = held_words(facts)
+            state, _, length = words.partition(" ")
+            return Cell(words, briefs=(state,) if length and facts.held_for is not None else ())
 
 
-def _starts(facts: RunFacts, render: RenderContext) -> str:
-    moment, item = facts.expected_start, facts.item
-    if moment is None:
-        return "not known"
-    suffix = " held" if item is not None and item.is_held_by_namespace else ""
-    return f"~{render.estimate(moment, facts.run)}{suffix}"
-
-
-def _after_volume(facts: RunFacts, held: str, render: RenderContext) -> str:
+def _after_volume(facts: RunFacts, render: RenderContext) -> Cell:
     """A run whose other volumes move does not wait: only one of its volumes does."""
-    so_far = _so_far(facts)
     if facts.not_before is not None:
-        return f"{so_far}→ after {render.estimate(facts.not_before, facts.run)}"
-    return f"{so_far}→ ?" if facts.data.moving else f"waits {held}"
+        moment = render.estimate(facts.not_before, facts.run)
+        return _so_far(facts, f"→ after {moment}", f"after {moment}")
+    if facts.data.moving:
+        return _so_far(facts, "→ ?")
+    return Cell(f"waits {times.short(facts.held_for) if facts.held_for is not None else ''}")
 
 
-def _ends(facts: RunFacts, render: RenderContext) -> str:
+def _ends(facts: RunFacts, render: RenderContext) -> Cell:
     """How long it has run, and until when it should."""
-    so_far, moment = _so_far(facts), facts.expected_end
-    if moment is not None:
+    if facts.expected_end is not None:
         guess = "?" if facts.item is not None and facts.item.is_guess else ""
-        return f"{so_far}→ {render.estimate(moment, facts.run)}{guess}"
-    return f"{so_far}finishing" if facts.run.phase not in HOLDS_SLOT else f"{so_far}→ ?"
+        return _so_far(facts, f"→ {render.estimate(facts.expected_end, facts.run)}{guess}")
+    return _so_far(facts, "finishing" if facts.run.phase not in HOLDS_SLOT else "→ ?")
 
 
-def _so_far(facts: RunFacts) -> str:
+def _so_far(facts: RunFacts, end: str, *briefs: str) -> Cell:
+    """The end after how long it has run; in brief the end alone."""
     length = facts.item.running_for if facts.item is not None else None
-    return f"{times.short(length)} " if length is not None else ""
+    if length is None:
+        return Cell(end, briefs=(end.removeprefix("→ "),))
+    return Cell(f"{times.short(length)} {end}", briefs=(end, *briefs))
 
 
 def _ended_words(runs: Sequence[Run]) -> str:
@@ -261,7 +252,7 @@ def _in(run: Run, render: RenderContext) -> str:
     return times.countdown(sentences.until_estimate(moment, render.now)) if moment is not None else ""
 
 
-def _at(run: Run, render: RenderContext) -> str:
+def _at(run: Run, render: RenderContext) -> Cell | str:
     """When that is: about, where it has yet to start."""
     if has_ended(run):
         ended = run.status.completion_timestamp
@@ -269,43 +260,24 @@ def _at(run: Run, render: RenderContext) -> str:
     facts = render.facts(run)
     if facts.state is RunState.WAITS:
         return f"~{render.estimate(facts.expected_start, run)}" if facts.expected_start is not None else "?"
-    moment = facts.expected_end
-    if moment is None:
-        return "?"
-    return f"{render.estimate(moment, run)}{'?' if facts.item is not None and facts.item.is_guess else ''}"
+    guess = "?" if facts.item is not None and facts.item.is_guess else ""
+    text = f"{render.estimate(facts.expected_end, run)}{guess}" if facts.expected_end is not None else "?"
+    return Cell(text, Tone.BRIGHT) if facts.state is RunState.RUNS else text
 
 
-def _at_tone(run: Run, render: RenderContext) -> Tone:
-    return Tone.PLAIN if has_ended(run) or render.facts(run).state is not RunState.RUNS else Tone.BRIGHT
-
-
-def _progress(run: Run, render: RenderContext) -> str:
-    """How far it is; of one that does not get on, for how long; how it ended, where that was not well."""
+def _progress(run: Run, render: RenderContext) -> Cell:
+    """How far it is; of one that waits its wait and its run on the axis of all; how it ended, where not well."""
     if has_ended(run):
-        return "" if run.phase == "Completed" else run.phase
+        is_good = run.phase == "Completed"
+        return Cell("" if is_good else run.phase, phase_tone(run.phase), drawing=_length_bar(run, render))
     facts = render.facts(run)
-    if words := held_words(facts):
-        return words
-    return "" if facts.state is RunState.WAITS else progress_text(run, facts.data)
-
-
-def _progress_tone(run: Run, render: RenderContext) -> Tone:
-    return phase_tone(run.phase) if has_ended(run) else held_tone(render.facts(run))
-
-
-def _progress_drawing(run: Run, render: RenderContext) -> Drawing | None:
-    if has_ended(run):
-        return _length_bar(run, render)
-    facts = render.facts(run)
-    if held_words(facts):
-        return None
     if facts.state is not RunState.WAITS:
-        return progress_bar(run, facts.data)
+        return progress_cell(facts)
     axis, start, end = render.queue_axis(run.namespace), facts.expected_start, facts.expected_end
     if not axis or start is None or end is None:
-        return None
+        return Cell("")
     wait = max(start - render.now, timedelta())
-    return TimeBar(round(1000 * (wait / axis)), round(1000 * ((end - start) / axis)))
+    return Cell("", drawing=TimeBar(round(1000 * (wait / axis)), round(1000 * ((end - start) / axis))))
 
 
 def _length_bar(run: Run, render: RenderContext) -> Drawing | None:
@@ -318,42 +290,15 @@ def _length_bar(run: Run, render: RenderContext) -> Drawing | None:
 
 
 _COLUMNS: tuple[Column[Run], ...] = (
-    Column(
-        "position",
-        "#",
-        _position,
-        _kind_first,
-        lambda _run, _render: Tone.DIM,
-        right=True,
-        cells=2,
-        signed=True,
-    ),
+    Column("position", "#", _position, _kind_first, right=True, cells=2, signed=True),
     plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True),
-    Column(
-        "name",
-        "BACKUP/RESTORE",
-        lambda run, _: _name(run),
-        lambda run: run.name,
-        from_middle=True,
-        briefs=lambda run, _: brief_names(_name(run)),
-        signed=True,
-    ),
+    Column("name", "BACKUP/RESTORE", lambda run, _: _name(run), lambda run: run.name, from_middle=True, signed=True),
     FROM,
     PHASE,
-    Column(
-        "items",
-        "PROGRESS / WAIT",
-        _progress,
-        _share,
-        _progress_tone,
-        cells=36,
-        most=36,
-        drawing=_progress_drawing,
-        ticks=True,
-    ),
+    Column("items", "PROGRESS / WAIT", _progress, _share, cells=36, most=36, ticks=True),
     Column("in", "IN", _in, _kind_first, right=True, cells=5, most=6, ticks=True),
-    Column("at", "AT", _at, _kind_first, _at_tone, right=True, cells=6, most=7),
-    Column("when", "STARTS/ENDS", run_eta, _kind_first, briefs=_end_alone, ticks=True),
+    Column("at", "AT", _at, _kind_first, right=True, cells=6, most=7),
+    Column("when", "STARTS/ENDS", run_eta, _kind_first, ticks=True),
     Column(
         "waits", "WAITS FOR", lambda run, render: "" if has_ended(run) else render.facts(run).waits_for, _kind_first
     ),

@@ -13,9 +13,8 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Store
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone
-from foretop_core.tables.engine.view import Column, View, plain
-from foretop_core.tables.text import times
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel
+from foretop_core.tables.engine.view import Cell, Column, View, aged, plain
 
 _MARKS = {
     "Ready": StatusGlyph.HEALTHY,
@@ -82,26 +81,13 @@ def repository_problem(repository: BackupRepository) -> str:
     return without_signs(repository.status.message or (f"maintenance failed: {failed}" if failed else ""))
 
 
-def _phase_tone(repository: BackupRepository, _render: RenderContext) -> Tone:
-    mark = repository_mark(repository)
-    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
-
-
 _COLUMNS: tuple[Column[BackupRepository], ...] = (
     plain("namespace", "NAMESPACE", lambda one: one.namespace, wide=True),
     plain("name", "REPOSITORY", lambda one: one.name, from_middle=True),
     plain("volumes", "VOLUMES OF", lambda one: one.spec.volume_namespace),
     plain("storage", "STORAGE", lambda one: one.spec.backup_storage_location),
     plain("type", "TYPE", lambda one: one.spec.repository_type),
-    plain("phase", "PHASE", lambda one: one.phase or "New", tone=_phase_tone),
-    Column(
-        "maintained",
-        "MAINTAINED",
-        lambda one, render: times.age(one.status.last_maintenance_time, render.now),
-        lambda one: one.status.last_maintenance_time,
-        right=True,
-        falls=True,
-        cells=6,
-    ),
+    plain("phase", "PHASE", lambda one: Cell(one.phase or "New", repository_mark(one).muted)),
+    aged("maintained", "MAINTAINED", lambda one: one.status.last_maintenance_time),
     plain("what", "WHAT", repository_problem),
 )

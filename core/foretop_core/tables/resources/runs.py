@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Any, ClassVar, assert_never
 
@@ -16,6 +16,7 @@ from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, POD_VOLUME_BACKUP, RE
 from foretop_core.models.velero import ItemProgress
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
+from foretop_core.rules.facts.namespace_facts import VolumeEvidence
 from foretop_core.rules.facts.run_facts import (
     DataProgress,
     Lessened,
@@ -40,7 +41,7 @@ from foretop_core.tables.engine.drawings import LENGTH, LengthBar, ShareBar
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, badness, phase_briefs, phase_tone, run_mark
-from foretop_core.tables.engine.view import Column, View, plain
+from foretop_core.tables.engine.view import Cell, Column, Shown, View, plain
 from foretop_core.tables.text import times
 
 _WORTH_TELLING = timedelta(seconds=1)
@@ -237,22 +238,21 @@ def held_tone(facts: RunFacts) -> Tone:
     return Tone.DIM if facts.state is RunState.NOT_KNOWN else Tone.WARN
 
 
-def progress_text(run: Run, data: DataProgress) -> str:
-    """The percentage of items; where those are all done and only volumes are still to be moved, of their bytes."""
+def progress_cell(facts: RunFacts) -> Cell:
+    """How far an open run is; of one that does not get on, for how long."""
+    if words := held_words(facts):
+        return Cell(words, held_tone(facts))
+    return Cell("") if facts.run.phase in WAITING else share_cell(facts.run, facts.data)
+
+
+def share_cell(run: Run, data: DataProgress) -> Cell:
+    """The share of items; where those are all done and only volumes are still to be moved, of their bytes."""
     if not _moves_data(run, data):
-        return percent(run)
+        return Cell(percent(run), drawing=items_bar(run.status.progress))
     if data.percent is None or (data.unknown and data.done >= data.total):
-        return _without_share(data)
-    return f"data {data.percent}%{'+?' if data.unknown else ''}"
-
-
-def progress_bar(run: Run, data: DataProgress) -> ShareBar | None:
-    """The same as a bar; None for what has ended, or whose share is not known."""
-    if has_ended(run):
-        return None
-    if _moves_data(run, data):
-        return ShareBar(10 * data.percent) if data.percent is not None and not data.unknown else None
-    return items_bar(run.status.progress)
+        return Cell(_without_share(data))
+    text = f"data {data.percent}%"
+    return Cell(f"{text}+?") if data.unknown else Cell(text, drawing=ShareBar(10 * data.percent))
 
 
 def items_bar(progress: ItemProgress | None) -> ShareBar | None:
@@ -288,15 +288,12 @@ def expiration(backup: Backup) -> datetime | None:
     return None if backup.phase == "FailedValidation" else backup.status.expiration
 
 
-def _expires(backup: Backup, now: datetime) -> str:
+def _expires(backup: Backup, now: datetime) -> Cell | str:
     end = expiration(backup)
     if end is None:
         return ""
-    return times.until(end - now) if end > now else f"{times.short(now - end)} ago"
-
-
-def _counted(number: int, run: Run) -> str:
-    return str(number) if run.status.completion_timestamp or number else ""
+    text = times.until(end - now) if end > now else f"{times.short(now - end)} ago"
+    return Cell(text, briefs=(text.removeprefix("in "),))
 
 
 def owner_texts(run: Run) -> tuple[str, ...]:
@@ -311,11 +308,6 @@ def owner_texts(run: Run) -> tuple[str, ...]:
             team = f"{owner.kind} {owner.namespace}"
             return f"{team}/{owner.name}", team, str(owner.kind)
     assert_never(owner.kind)
-
-
-def brief_names(name: str) -> tuple[str, ...]:
-    """`etcd-hourly…15-0130`, `…150130`: day, hour and minute of a stamp tell the copies of a schedule apart."""
-    return (_STAMP.sub(r"…\1-\2", name), _STAMP.sub(r"…\1\2", name)) if _STAMP.search(name) else ()
 
 
 def _done(run: Run) -> int | None:
@@ -350,58 +342,51 @@ def _items_taken(run: Run) -> str:
     return f"{progress.total_items}" if progress and progress.done == progress.total_items else items_done(run)
 
 
-def _length_bar(run: Run, render: RenderContext) -> LengthBar | None:
+def _took(run: Run, render: RenderContext) -> Cell | str:
     length = run_length(run, render.now)
-    return LengthBar(max(0.0, length.total_seconds()), run_mark(run.phase).tone) if length is not None else None
+    if length is None:
+        return ""
+    return Cell(times.took(length), drawing=LengthBar(max(0.0, length.total_seconds()), run_mark(run.phase).tone))
+
+
+def name_cell(name: str) -> Cell:
+    """In brief `etcd-hourly…15-0130`, `…150130`: day, hour and minute of the stamp tell copies of a schedule apart."""
+    return Cell(name, briefs=(_STAMP.sub(r"…\1-\2", name), _STAMP.sub(r"…\1\2", name)) if _STAMP.search(name) else ())
+
+
+def _phase(run: Run) -> Cell:
+    briefs = ("Refused",) if run.phase == "FailedValidation" else phase_briefs(run.phase)
+    return Cell(without_signs(run.phase) or "New", phase_tone(run.phase), briefs)
+
+
+def _owner(run: Run) -> Cell:
+    words, *briefs = owner_texts(run)
+    return Cell(words, Tone.DIM, tuple(briefs))
 
 
 FROM: Column[Run] = Column(
-    "from",
-    "FROM",
-    lambda run, _: owner_texts(run)[0],
-    lambda run: owner_texts(run)[0],
-    lambda _run, _render: Tone.DIM,
-    briefs=lambda run, _: owner_texts(run)[1:],
-    alike=True,
+    "from", "FROM", lambda run, _: _owner(run), lambda run: owner_texts(run)[0], alike=True, lasts=True
 )
+PHASE: Column[Run] = plain("phase", "PHASE", _phase, cells=11, signed=True)
 _NAMESPACE: Column[Run] = plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True)
-_TOOK: Column[Run] = Column(
-    "took",
-    "TOOK",
-    lambda run, render: took(run, render.now),
-    run_length,
-    right=True,
-    cells=LENGTH,
-    ticks=True,
-    drawing=_length_bar,
-    bar=20,
-)
-PHASE: Column[Run] = plain(
-    "phase",
-    "PHASE",
-    lambda run: without_signs(run.phase) or "New",
-    tone=lambda run, _: phase_tone(run.phase),
-    cells=11,
-    signed=True,
-    briefs=lambda run: ("Refused",) if run.phase == "FailedValidation" else phase_briefs(run.phase),
-)
+_TOOK: Column[Run] = Column("took", "TOOK", _took, run_length, right=True, cells=LENGTH, ticks=True, bar=20)
+
+
+def _faults(name: str, title: str, number: Callable[[Run], int]) -> Column[Run]:
+    """A count of problems: that there is none is told of what has ended."""
+    return Column(
+        name,
+        title,
+        lambda run, _: str(number(run)) if run.status.completion_timestamp or number(run) else "",
+        number,
+        right=True,
+        cells=2,
+    )
+
+
 _FAULTS: tuple[Column[Run], ...] = (
-    Column(
-        "errors",
-        "E",
-        lambda run, _: _counted(run.status.errors, run),
-        lambda run: run.status.errors,
-        right=True,
-        cells=2,
-    ),
-    Column(
-        "warnings",
-        "W",
-        lambda run, _: _counted(run.status.warnings, run),
-        lambda run: run.status.warnings,
-        right=True,
-        cells=2,
-    ),
+    _faults("errors", "E", lambda run: run.status.errors),
+    _faults("warnings", "W", lambda run: run.status.warnings),
 )
 _STATE: tuple[Column[Run], ...] = (
     PHASE,
@@ -409,65 +394,55 @@ _STATE: tuple[Column[Run], ...] = (
     Column("started", "STARTED", _started, newest_first, right=True, falls=True, cells=9),
 )
 _EXPIRES: Column[Backup] = Column(
-    "expires",
-    "EXPIRES",
-    lambda run, render: _expires(run, render.now),
-    expiration,
-    briefs=lambda run, render: (_expires(run, render.now).removeprefix("in "),),
-    briefly=True,
-    cells=7,
-    most=7,
-    ticks=True,
+    "expires", "EXPIRES", lambda run, render: _expires(run, render.now), expiration, cells=7, most=7, ticks=True
 )
 
 
 def _of_rows(*columns: Column[Backup]) -> tuple[Column[BackupRow], ...]:
     """The same columns of backups, in rows that have their volumes beside them."""
-    return tuple(_of_row(column) for column in columns)
+    return tuple(_of_row(column.cell, column.sort, column) for column in columns)
 
 
-def _of_row(column: Column[Any]) -> Column[BackupRow]:
-    text, sort, tone, briefs, drawing = column.text, column.sort, column.tone, column.briefs, column.drawing
+def _of_row(
+    cell: Callable[[Backup, RenderContext], Cell | str], sort: Callable[[Backup], Any], column: Column[Any]
+) -> Column[BackupRow]:
     return msgspec.structs.replace(
-        column,
-        text=lambda row, render: text(row.run, render),
-        sort=lambda row: sort(row.run),
-        tone=(lambda row, render: tone(row.run, render)) if tone is not None else None,
-        briefs=(lambda row, render: briefs(row.run, render)) if briefs is not None else None,
-        drawing=(lambda row, render: drawing(row.run, render)) if drawing is not None else None,
+        column, cell=lambda row, render: cell(row.run, render), sort=lambda row: sort(row.run)
     )
 
 
+def volumes_column(
+    volumes: Callable[[Shown], RunVolumes | VolumeEvidence], sort: Callable[[Shown], Any]
+) -> Column[Shown]:
+    """How many of its volumes a copy has."""
+
+    def count(row: Shown, _render: RenderContext) -> Cell:
+        known = volumes(row)
+        return Cell(known.count_text, Tone.WARN if known.missing else Tone.DIM if known.unknown else Tone.PLAIN)
+
+    return Column("volumes", "VOLUMES", count, sort, right=True, falls=True, cells=7, most=7)
+
+
+def size_column(size: Callable[[Shown], int | None], *, wide: bool = False) -> Column[Shown]:
+    """The bytes of its volumes."""
+
+    def text(row: Shown, _render: RenderContext) -> str:
+        known = size(row)
+        return humanize.size(known) if known is not None else ""
+
+    return Column("size", "SIZE", text, size, right=True, falls=True, cells=7, most=8, wide=wide)
+
+
 _VOLUMES: tuple[Column[BackupRow], ...] = (
-    Column(
-        "volumes",
-        "VOLUMES",
-        lambda row, _: row.volumes.text,
-        lambda row: (row.volumes.left_out, row.volumes.taken) if row.volumes.text else None,
-        lambda row, _: Tone.WARN if row.volumes.left_out else Tone.DIM if row.volumes.unknown else Tone.PLAIN,
-        right=True,
-        falls=True,
-        cells=7,
-        most=7,
+    volumes_column(
+        lambda row: row.volumes,
+        lambda row: (row.volumes.missing, row.volumes.taken) if row.volumes.count_text else None,
     ),
-    Column(
-        "size",
-        "SIZE",
-        lambda row, _: humanize.size(row.volumes.size) if row.volumes.size is not None else "",
-        lambda row: row.volumes.size,
-        right=True,
-        falls=True,
-        cells=7,
-        most=8,
-    ),
+    size_column(lambda row: row.volumes.size),
 )
 _BACKUPS: tuple[Column[BackupRow], ...] = (
     *_of_rows(
-        _NAMESPACE,
-        plain("name", "BACKUP", lambda run: run.name, from_middle=True, briefs=lambda run: brief_names(run.name)),
-        *_STATE,
-        _TOOK,
-        _EXPIRES,
+        _NAMESPACE, plain("name", "BACKUP", lambda run: name_cell(run.name), from_middle=True), *_STATE, _TOOK, _EXPIRES
     ),
     *_VOLUMES,
     *_of_rows(
@@ -476,16 +451,10 @@ _BACKUPS: tuple[Column[BackupRow], ...] = (
         Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, wide=True),
     ),
 )
-
-
-def _restored(run: Restore) -> str:
-    return run.spec.backup_name or run.spec.schedule_name
-
-
 _RESTORES: tuple[Column[Restore], ...] = (
     _NAMESPACE,
-    plain("name", "RESTORE", lambda run: run.name, from_middle=True, briefs=lambda run: brief_names(run.name)),
-    plain("backup", "BACKUP", _restored, from_middle=True, briefs=lambda run: brief_names(_restored(run))),
+    plain("name", "RESTORE", lambda run: name_cell(run.name), from_middle=True),
+    plain("backup", "BACKUP", lambda run: name_cell(run.spec.backup_name or run.spec.schedule_name), from_middle=True),
     plain("into", "INTO", lambda run: ", ".join(goes_into(run.spec)) or "as it was", from_middle=True),
     *_STATE,
     Column("items", "ITEMS", lambda run, _: items_done(run), _done, right=True, cells=9),
@@ -497,7 +466,9 @@ RUNS_OF_SCHEDULE: tuple[Column[BackupRow], ...] = (
     *_of_rows(
         Column("started", "STARTED", _day_and_minute, newest_first, cells=12),
         msgspec.structs.replace(PHASE, cells=15),
-        msgspec.structs.replace(_TOOK, drawing=None, bar=0),
+        Column(
+            "took", "TOOK", lambda run, render: took(run, render.now), run_length, right=True, cells=LENGTH, ticks=True
+        ),
         Column("waited", "WAITED", lambda run, _: _waited(run), waited, right=True, cells=6),
         Column("items", "ITEMS", lambda run, _: _items_taken(run), _done, right=True, cells=8),
         *_FAULTS,

@@ -8,8 +8,6 @@ from datetime import datetime, timedelta
 from statistics import median_low
 from typing import ClassVar
 
-import msgspec
-
 from foretop_core.cron import CronError, shown
 from foretop_core.foreign_text import without_signs
 from foretop_core.models import Backup, Schedule
@@ -42,7 +40,7 @@ from foretop_core.tables.engine.drawings import RunStrip, run_marks
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, phase_briefs, run_mark
-from foretop_core.tables.engine.view import Column, View, plain
+from foretop_core.tables.engine.view import Cell, Column, View, plain
 from foretop_core.tables.text import times
 
 _MARKS = {Severity.ERROR: StatusGlyph.BROKEN, Severity.WARNING: StatusGlyph.LOOK}
@@ -158,29 +156,22 @@ class SchedulesView(View[ScheduleRow]):
         return schedule_item(render.schedule_facts(entry))
 
 
-def _last_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
-    """The colour of the last backup, or of what is wrong with those before it."""
-    facts, own = render.schedule_facts(entry), _outcome_tone(entry)
-    severity = facts.severity
-    if severity is None or own is not Tone.PLAIN or entry.schedule.spec.paused:
-        return own
-    return own if facts.coming_state in SEVERITIES else _MARKS[severity].tone
+def _cron(entry: ScheduleRow) -> Cell:
+    return Cell(shown(entry.schedule.spec.schedule), Tone.DIM)
 
 
-class ComingRun(msgspec.Struct, frozen=True):
-    """The next run of a schedule as its columns tell it; a pause has its end there, and no run."""
-
-    text: str
-    """At length, with what keeps the run from being made."""
-    brief: str
-    """A countdown or a word: `57s?`, `due`, `overdue`, `resume` (it reads on in the next column), `over`, `paused`."""
-    tone: Tone
-    at: datetime | str | None = None
-    """When it is due, or the pause should end; of a pause without an end whether a run of it is due already."""
+def _meaning(entry: ScheduleRow) -> str:
+    if len(entry.readings) > 1:
+        return "; ".join(f"{reading.releases}: {reading.meaning}" for reading in entry.readings)
+    parsed = entry.readings[0].parsed
+    return "" if isinstance(parsed, CronError) else parsed.describe()
 
 
-def coming_run(entry: ScheduleRow, render: RenderContext) -> ComingRun:
-    """A run that will not be made, or perhaps not, does not look like one that will; one that is near is bright."""
+def _next(entry: ScheduleRow, render: RenderContext) -> Cell:
+    """A run that will not be made, or perhaps not, does not look like one that will; one that is near is bright.
+
+    In brief a countdown or a word: `57s?`, `due`, `overdue`, `resume` (it reads on in AT), `over`, `paused`.
+    """
     facts, now = render.schedule_facts(entry), render.now
     run, severity = facts.next_run, SEVERITIES.get(facts.coming_state)
     is_near = run is not None and run - now < times.IN_SECONDS
@@ -188,30 +179,30 @@ def coming_run(entry: ScheduleRow, render: RenderContext) -> ComingRun:
     if facts.stays_invalid:
         brief = "invalid" if facts.is_invalid_cron else "refused"
         why = "too long" if facts.is_too_long else "invalid cron" if facts.is_invalid_cron else brief
-        return ComingRun(f"paused, {why}" if facts.pause is not None else why, brief, tone)
+        return Cell(f"paused, {why}" if facts.pause is not None else why, tone, (brief,))
     if facts.pause is not None:
         return _paused(facts, facts.pause.until)
     if facts.dialect is None:
-        return ComingRun(f"{len(facts.readings)} readings", "unclear", tone, run)
+        return Cell(f"{len(facts.readings)} readings", tone, ("unclear",))
     if facts.never_fires or run is None:
-        return ComingRun("never fires" if facts.never_fires else "none", "never", tone, run)
-    brief = "overdue" if facts.overdue is not None else counted(facts, run)
-    if now <= run:
-        return ComingRun(f"{times.until(run - now)}{f', {facts.doubt}' if facts.doubt else ''}", brief, tone, run)
-    return ComingRun(f"overdue {times.short(now - run)}" if facts.overdue is not None else "due", brief, tone, run)
+        return Cell("never fires" if facts.never_fires else "none", tone, ("never",))
+    if facts.overdue is not None:
+        return Cell(f"overdue {times.short(now - run)}", tone, ("overdue",))
+    doubt = f", {facts.doubt}" if facts.doubt else ""
+    return Cell(f"{times.until(run - now)}{doubt}" if now <= run else "due", tone, (counted(facts, run),))
 
 
-def _paused(facts: ScheduleFacts, until: datetime | None) -> ComingRun:
+def _paused(facts: ScheduleFacts, until: datetime | None) -> Cell:
     """The effect of unpausing it now: a backup at once, or the next run."""
     is_over = until is not None and until <= facts.now
     brief, tone = "paused" if until is None else "over" if is_over else "resume", Tone.WARN if is_over else Tone.PAUSED
     if facts.invalid:
-        return ComingRun("paused", brief, tone, until)
+        return Cell("paused", tone, (brief,))
     forecast, ends = facts.unpausing(Choice.LEAVE), f", {brief}" if until is not None else ""
     if facts.may_be_due:
-        return ComingRun(f"paused, due{', skips' if forecast.skips else ''}{ends}", brief, tone, until or "due")
+        return Cell(f"paused, due{', skips' if forecast.skips else ''}{ends}", tone, (brief,))
     then = f", else {times.until(forecast.next_run - facts.now)}" if forecast.next_run else ""
-    return ComingRun(f"paused{then}{ends}", brief, tone, until)
+    return Cell(f"paused{then}{ends}", tone, (brief,))
 
 
 def counted(facts: ScheduleFacts, run: datetime) -> str:
@@ -219,51 +210,92 @@ def counted(facts: ScheduleFacts, run: datetime) -> str:
     return f"{times.countdown(run - facts.now)}{'?' if facts.waits_for and run > facts.now else ''}"
 
 
-def _at(entry: ScheduleRow, render: RenderContext) -> str:
-    start = coming_run(entry, render).at
-    return start if isinstance(start, str) else _day_or_minute(start, entry, render)
+def _at(entry: ScheduleRow, render: RenderContext) -> Cell | str:
+    """When the run is due, or the pause should end: `04:30` within a day, `Sun` within six, then `1 Jan`.
 
-
-def _day_or_minute(at: datetime | None, entry: ScheduleRow, render: RenderContext) -> str:
-    """`04:30` within a day, `Sun 04:30` where that is tomorrow and reads as past, `Sun` within six, then `1 Jan`."""
+    `Sun 04:30`, in brief `Sun`, where that is tomorrow and reads as past.
+    """
+    facts = render.schedule_facts(entry)
+    if facts.pause is not None and not facts.stays_invalid and facts.pause.until is None and facts.may_be_due:
+        return "due"
+    at = None if facts.stays_invalid else facts.pause.until if facts.pause is not None else facts.next_run
     if at is None:
         return ""
     zone, away = render.zone_of(entry.schedule), abs(at - render.now)
     local = at.astimezone(zone)
     if away < timedelta(days=1):
         reads_as_past = away >= timedelta(hours=12) and local.date() > render.now.astimezone(zone).date()
-        return f"{local:%a %H:%M}" if reads_as_past else f"{local:%H:%M}"
-    return f"{local:%a}" if away < timedelta(days=6) else f"{local.day} {local:%b}"
+        return Cell(f"{local:%a %H:%M}", briefs=(f"{local:%a}",)) if reads_as_past else f"{local:%H:%M}"
+    if away < timedelta(days=6):
+        return f"{local:%a}"
+    return Cell(f"{local.day} {local:%b}", briefs=(f"{local.day}{local:%b}",) if local.day > 9 else ())
 
 
-def _at_brief(told: str) -> str:
-    """`Sun` of `Sun 04:30`, `1Jan` of `1 Jan`."""
-    day, _, minute = told.partition(" ")
-    return day if ":" in minute else f"{day}{minute}"
+def _wait(entry: ScheduleRow, render: RenderContext) -> Cell:
+    """How long the next run is likely to wait for a slot; where that is not foreseen, how long is usual."""
+    due, foreseen = render.waits.get(entry.schedule.namespace, {}).get(entry.schedule.name, (None, None))
+    wait = foreseen if due is not None and due == entry.next_run else entry.wait
+    return Cell(times.short(wait) if wait is not None and wait >= _WORTH_TELLING else "", Tone.DIM)
 
 
-def _last(entry: ScheduleRow, render: RenderContext) -> str:
-    """How long ago it made a backup, and how that went."""
-    last = entry.last_backup
-    return f"{_age(entry, render)} {RUN_WORDS[run_letter(last)]}" if last else _age(entry, render)
+def _usual_wait(runs: Iterable[Backup]) -> timedelta | None:
+    lengths = [length for run in runs if (length := waited(run)) is not None]
+    return median_low(lengths) if lengths else None
 
 
-def _last_briefs(entry: ScheduleRow, render: RenderContext) -> tuple[str, ...]:
-    """The age, with the letter of an outcome that is not good."""
-    last, age = entry.last_backup, _age(entry, render)
-    letter = run_letter(last) if last is not None else ""
-    if letter not in _NOT_GOOD:
-        return (age,)
-    first = _FIRST_UNIT.match(age)
-    return f"{age} {letter}", f"{first[0] if first else age} {letter}"
+def _last(entry: ScheduleRow, render: RenderContext) -> Cell:
+    """How long ago it made a backup, and how that went; in brief the letter of an outcome that is not good.
+
+    In the colour of that backup, or of what is wrong with those before it.
+    """
+    last, age = entry.last_backup, times.age(entry.last_backup_at, render.now) or "never"
+    facts, tone = render.schedule_facts(entry), _outcome(entry).tone
+    severity = None if entry.schedule.spec.paused or facts.coming_state in SEVERITIES else facts.severity
+    if severity is not None and tone is Tone.PLAIN:
+        tone = _MARKS[severity].tone
+    if last is None:
+        return Cell(age, tone, (age,))
+    letter = run_letter(last)
+    briefs = (f"{age} {letter}", f"{first[0] if (first := _FIRST_UNIT.match(age)) else age} {letter}")
+    return Cell(f"{age} {RUN_WORDS[letter]}", tone, briefs if letter in _NOT_GOOD else (age,))
 
 
 _NOT_GOOD = ("w", "P", "F", "V")
 _FIRST_UNIT = re.compile(r"\d+[a-z]")
 
 
-def _age(entry: ScheduleRow, render: RenderContext) -> str:
-    return times.age(entry.last_backup_at, render.now) or "never"
+def _outcome(entry: ScheduleRow) -> Cell:
+    """In the colour that the backup's own row has, where it did not go well."""
+    last = entry.last_outcome or ""
+    return Cell(last, run_mark(last).tone if last in FAULTY else Tone.PLAIN)
+
+
+def _runs(entry: ScheduleRow, render: RenderContext) -> Cell:
+    """A mark for each of its last runs, and for what was expected since; in words where there is none."""
+    tone = Tone.BAD if entry.invalid or entry.never_fires else Tone.DIM
+    since = [(run.letter, None) for run in runs_since(render.schedule_facts(entry))]
+    if marks := run_marks((*entry.past, *since)[-MOST_RUNS:], entry.usual):
+        return Cell(marks[-SHOWN_RUNS:], tone, drawing=RunStrip(marks))
+    if tone is Tone.BAD:
+        return Cell("makes none", tone)
+    return Cell("none left" if entry.last_backup_at is not None else "no run yet", tone)
+
+
+def last_runs(entry: ScheduleRow, render: RenderContext) -> str:
+    """The letters of its last runs, and of what was expected since."""
+    since = runs_since(render.schedule_facts(entry))
+    return f"{entry.letters}{''.join(run.letter for run in since)}"[-MOST_RUNS:]
+
+
+def expected_runs(entry: ScheduleRow, render: RenderContext, most: int) -> tuple[ExpectedRun, ...]:
+    """At most so many of the last runs that were expected, oldest first, with the backups that were made."""
+    past = past_runs(entry.schedule, entry.readings, entry.runs, most)
+    return (*past, *runs_since(render.schedule_facts(entry)))[-most:]
+
+
+def _place(entry: ScheduleRow, render: RenderContext) -> Cell:
+    place = entry.schedule.spec.template.storage_location or "default"
+    return Cell(place, Tone.BAD if render.schedule_facts(entry).refusal else Tone.DIM)
 
 
 def _skip(entry: ScheduleRow, render: RenderContext) -> str:
@@ -274,171 +306,52 @@ def _skip(entry: ScheduleRow, render: RenderContext) -> str:
     return "server: ?" if default is None else "server: yes" if default else "server: no"
 
 
-def last_runs(entry: ScheduleRow, render: RenderContext) -> str:
-    """The letters of its last runs, and of what was expected since."""
-    since = runs_since(render.schedule_facts(entry))
-    return f"{entry.letters}{''.join(run.letter for run in since)}"[-MOST_RUNS:]
-
-
-def strip_of_runs(entry: ScheduleRow, render: RenderContext) -> RunStrip | None:
-    """A mark for each of its last runs, and for what was expected since; None where there is none."""
-    since = [(run.letter, None) for run in runs_since(render.schedule_facts(entry))]
-    marks = run_marks((*entry.past, *since)[-MOST_RUNS:], entry.usual)
-    return RunStrip(marks) if marks else None
-
-
-def _runs(entry: ScheduleRow, render: RenderContext) -> str:
-    """The marks of the last ten runs, or in words that there are none."""
-    strip = strip_of_runs(entry, render)
-    if strip is not None:
-        return strip.marks[-SHOWN_RUNS:]
-    if entry.invalid or entry.never_fires:
-        return "makes none"
-    return "none left" if entry.last_backup_at is not None else "no run yet"
-
-
-def _runs_tone(entry: ScheduleRow, render: RenderContext) -> Tone:
-    return Tone.BAD if entry.invalid or entry.never_fires else Tone.DIM
-
-
-def expected_runs(entry: ScheduleRow, render: RenderContext, most: int) -> tuple[ExpectedRun, ...]:
-    """At most so many of the last runs that were expected, oldest first, with the backups that were made."""
-    past = past_runs(entry.schedule, entry.readings, entry.runs, most)
-    return (*past, *runs_since(render.schedule_facts(entry)))[-most:]
-
-
-def _usual_wait(runs: Iterable[Backup]) -> timedelta | None:
-    lengths = [length for run in runs if (length := waited(run)) is not None]
-    return median_low(lengths) if lengths else None
-
-
-def _wait(entry: ScheduleRow, render: RenderContext) -> str:
-    """How long the next run is likely to wait for a slot; where that is not foreseen, how long is usual."""
-    due, foreseen = render.waits.get(entry.schedule.namespace, {}).get(entry.schedule.name, (None, None))
-    wait = foreseen if due is not None and due == entry.next_run else entry.wait
-    return times.short(wait) if wait is not None and wait >= _WORTH_TELLING else ""
-
-
-def _meaning(entry: ScheduleRow) -> str:
-    if len(entry.readings) > 1:
-        return "; ".join(f"{reading.releases}: {reading.meaning}" for reading in entry.readings)
-    parsed = entry.readings[0].parsed
-    return "" if isinstance(parsed, CronError) else parsed.describe()
-
-
-def _outcome_tone(entry: ScheduleRow) -> Tone:
-    """The colour that the backup's own row has, where it did not go well."""
-    last = entry.last_outcome
-    return run_mark(last).tone if last is not None and last in FAULTY else Tone.PLAIN
+def _phase(entry: ScheduleRow) -> Cell:
+    phase = entry.schedule.phase
+    return Cell(without_signs(phase) or "New", briefs=phase_briefs(phase))
 
 
 _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
     plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
-    plain(
-        "cron",
-        "CRON",
-        lambda entry: shown(entry.schedule.spec.schedule),
-        tone=lambda _entry, _render: Tone.DIM,
-        cells=18,
-        most=20,
-        lasts=True,
-    ),
+    plain("cron", "CRON", _cron, cells=18, most=20),
     plain("meaning", "MEANING", _meaning, wide=True),
-    Column(
-        "next",
-        "NEXT",
-        lambda entry, render: coming_run(entry, render).text,
-        lambda entry: entry.next_run,
-        lambda entry, render: coming_run(entry, render).tone,
-        right=True,
-        briefs=lambda entry, render: (coming_run(entry, render).brief,),
-        briefly=True,
-        cells=7,
-        most=7,
-        ticks=True,
-    ),
-    Column(
-        "at",
-        "AT",
-        _at,
-        lambda entry: entry.next_run,
-        briefs=lambda entry, render: (_at_brief(_at(entry, render)),),
-        cells=5,
-        most=5,
-    ),
-    Column(
-        "wait",
-        "WAIT",
-        _wait,
-        lambda entry: entry.wait,
-        lambda _entry, _render: Tone.DIM,
-        right=True,
-        wide=True,
-        cells=4,
-        most=5,
-    ),
+    Column("next", "NEXT", _next, lambda entry: entry.next_run, right=True, cells=7, most=7, ticks=True),
+    Column("at", "AT", _at, lambda entry: entry.next_run, cells=5, most=5),
+    Column("wait", "WAIT", _wait, lambda entry: entry.wait, right=True, wide=True, cells=4, most=5),
     Column(
         "last",
         "LAST",
         _last,
         lambda entry: entry.last_backup_at,
-        _last_tone,
         right=True,
         falls=True,
-        briefs=_last_briefs,
-        briefly=True,
         cells=6,
         most=6,
         ticks=True,
     ),
-    Column(
-        "runs",
-        "LAST RUNS",
-        _runs,
-        lambda entry: entry.letters,
-        _runs_tone,
-        cells=MOST_RUNS,
-        most=MOST_RUNS,
-        drawing=strip_of_runs,
-        signed=True,
-    ),
+    Column("runs", "LAST RUNS", _runs, lambda entry: entry.letters, cells=MOST_RUNS, most=MOST_RUNS, signed=True),
     Column(
         "usual",
         "USUAL",
-        lambda entry, _: times.took(entry.usual) if entry.usual is not None else "",
+        lambda entry, _: Cell(times.took(entry.usual) if entry.usual is not None else "", Tone.DIM),
         lambda entry: entry.usual,
-        lambda _entry, _render: Tone.DIM,
         right=True,
         cells=5,
         most=6,
         lasts=True,
     ),
-    plain(
+    Column(
         "to",
         "TO",
+        _place,
         lambda entry: entry.schedule.spec.template.storage_location or "default",
-        tone=lambda entry, render: Tone.BAD if render.schedule_facts(entry).refusal else Tone.DIM,
         cells=8,
         most=12,
     ),
     Column("skip", "SKIP", _skip, lambda entry: entry.schedule.spec.skip_immediately),
-    plain(
-        "phase",
-        "PHASE",
-        lambda entry: without_signs(entry.schedule.phase) or "New",
-        wide=True,
-        signed=True,
-        briefs=lambda entry: phase_briefs(entry.schedule.phase),
-    ),
-    plain(
-        "outcome",
-        "LAST OUTCOME",
-        lambda entry: entry.last_outcome or "",
-        tone=lambda entry, _: _outcome_tone(entry),
-        wide=True,
-        lasts=True,
-    ),
+    plain("phase", "PHASE", _phase, wide=True, signed=True),
+    plain("outcome", "LAST OUTCOME", _outcome, wide=True),
 )
 
 

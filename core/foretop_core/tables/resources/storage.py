@@ -33,10 +33,9 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.store import Change, Store
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, Tone, severity_mark
-from foretop_core.tables.engine.view import Column, View, plain
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, StatusLabel, severity_mark
+from foretop_core.tables.engine.view import Cell, Column, View, aged, plain
 from foretop_core.tables.resources.repositories import repository_mark, repository_problem
-from foretop_core.tables.text import times
 
 _MARKS = {
     "Available": StatusGlyph.HEALTHY,
@@ -172,23 +171,17 @@ def storage_mark(place: StorageRow, render: RenderContext) -> StatusGlyph:
             return _MARKS.get(place.phase, StatusGlyph.UNSET)
 
 
-def _phase_tone(place: StorageRow, render: RenderContext) -> Tone:
-    """The tone of its phase; a good one is muted."""
-    mark = storage_mark(place, render)
-    return Tone.DIM if mark is StatusGlyph.HEALTHY else mark.tone
+def _phase(place: StorageRow, render: RenderContext) -> Cell:
+    return Cell(place.phase, storage_mark(place, render).muted)
 
 
-def _what(place: StorageRow, render: RenderContext) -> str:
-    """The words of Triage for an error that is known, which the pane has whole."""
+def _what(place: StorageRow, render: RenderContext) -> Cell:
+    """The words of Triage for an error that is known, which the pane has whole; another tells its cause last."""
     item, fault = place.resource, _known_fault(place, render)
     old = old_news(location_facts(item, render)) if isinstance(item, BackupStorageLocation) else ""
-    return "; ".join(part for part in (old, fault.what if fault is not None else without_signs(place.message)) if part)
-
-
-def _what_in_brief(place: StorageRow, render: RenderContext) -> str:
-    """An error that is not known tells its cause last."""
-    fault = _known_fault(place, render)
-    return fault.brief if fault is not None else _what(place, render).rpartition(": ")[2]
+    parts = (old, fault.what if fault is not None else without_signs(place.message))
+    text = "; ".join(part for part in parts if part)
+    return Cell(text, briefs=(fault.brief if fault is not None else text.rpartition(": ")[2],))
 
 
 def _known_fault(place: StorageRow, render: RenderContext) -> StorageFault | None:
@@ -269,42 +262,12 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
     plain("namespace", "NAMESPACE", lambda place: place.resource.namespace, wide=True),
     Column("name", "LOCATION", lambda place, _: place.resource.name, _locations_first, from_middle=True),
     plain("kind", "KIND", lambda place: place.kind),
-    plain("phase", "PHASE", lambda place: place.phase, tone=_phase_tone),
-    Column(
-        "checked",
-        "CHECKED",
-        lambda place, render: times.age(place.checked, render.now),
-        lambda place: place.checked,
-        right=True,
-        falls=True,
-        cells=6,
-        ticks=True,
-    ),
-    Column(
-        "synced",
-        "SYNCED",
-        lambda place, render: times.age(place.synced, render.now),
-        lambda place: place.synced,
-        right=True,
-        falls=True,
-        cells=6,
-        ticks=True,
-    ),
-    Column(
-        "mode",
-        "MODE",
-        lambda place, _: place.mode,
-        lambda place: place.mode or None,
-        briefs=lambda place, _: (_SHORT_MODES.get(place.mode, place.mode),),
-    ),
+    Column("phase", "PHASE", _phase, lambda place: place.phase or None),
+    aged("checked", "CHECKED", lambda place: place.checked),
+    aged("synced", "SYNCED", lambda place: place.synced),
+    plain("mode", "MODE", lambda place: Cell(place.mode, briefs=(_SHORT_MODES.get(place.mode, place.mode),))),
     plain("default", "DEFAULT", lambda place: place.default),
-    Column(
-        "what",
-        "WHAT",
-        _what,
-        lambda place: place.message or None,
-        briefs=lambda place, render: (_what_in_brief(place, render),),
-    ),
+    Column("what", "WHAT", _what, lambda place: place.message or None),
     plain("bucket", "BUCKET", lambda place: place.bucket, wide=True),
     plain("prefix", "PREFIX", lambda place: place.prefix, wide=True),
     plain("region", "REGION", lambda place: place.region, wide=True),
