@@ -35,6 +35,15 @@ def read_file(path: Path, most: int) -> bytes:
     return _read(os.open(path, os.O_RDONLY | _WITHOUT_WAITING), most)
 
 
+PACKED = (b"PK", b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh")
+_TAR_MARK = slice(257, 262)
+
+
+def is_packed(head: bytes) -> bool:
+    """True for the first 512 bytes of a tar, a zip, or what gzip, xz or bzip2 has packed."""
+    return head.startswith(PACKED) or head[_TAR_MARK] == b"ustar"
+
+
 def read_whole_file(path: Path, most: int) -> bytes:
     """All of a regular file; one that has more is an OSError too."""
     return _whole(read_file(path, most + 1), most)

@@ -16,7 +16,7 @@ import msgspec
 from foretop_core.background import in_thread, keep_running
 from foretop_core.clock import Clock, ShiftedClock, SystemClock
 from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
-from foretop_core.errors import ForetopError, Unreadable
+from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.access.namespace_resolver import NamespaceSelection
 from foretop_core.kube.access.node_agents import read_node_limits
 from foretop_core.kube.connection import api_paths
@@ -26,9 +26,8 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.connection.connection_errors import ApiError
 from foretop_core.kube.connection.list_watch_codec import ListPage, read_object
 from foretop_core.kube.watching.cluster_watcher import ClusterWatcher, MovementOwner, SinkFactory
-from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.retry import WatchTimings
-from foretop_core.kube.watching.watch_sink import SETTLED, WatchHealth, WatchState, task_scope
+from foretop_core.kube.watching.watch_sink import SETTLED, FirstRows, WatchHealth, WatchState, task_scope
 from foretop_core.models import (
     Backup,
     DataDownload,
@@ -72,7 +71,7 @@ if TYPE_CHECKING:
     from foretop_core.actions.journal import Journal
     from foretop_core.actions.plan_executor import PlanExecutor
 
-# Deferred imports: the actions are loaded after the first rows.
+# Deferred imports: the actions are loaded after the first rows, and rooms where one is asked for.
 
 WATCHED: tuple[Kind, ...] = tuple(kind for kind in KINDS if kind not in (*ON_DEMAND, EVENTS, CONFIG_MAP))
 """Data movements are watched for unfinished runs, events for the open object, acknowledgements where a Velero is, and
@@ -113,6 +112,8 @@ class Session:
 
         self._watcher = watcher
         self._clusters = {name: watcher(name, client) for name, client in connections.clients.items()}
+        for name, client in connections.clients.items():
+            self.store.health.note(name, client.notes)
         self._crashed = {name: self._crashed_in(name, client) for name, client in connections.clients.items()}
         self._judges = set(WATCHED) <= set(kinds)
         """Findings are judged from all kinds that are watched: without them nobody asks which are known."""
@@ -135,7 +136,9 @@ class Session:
         return self._clocks[context]
 
     def skew(self, context: str) -> timedelta | None:
-        return self.connections.clients[context].skew
+        """How far the cluster's clock is ahead of this machine's; an archive has one of its own."""
+        client = self.connections.clients[context]
+        return None if client.origin else client.skew
 
     def snapshot(self, context: str) -> ClusterSnapshot:
         return self.store.snapshot(context)
@@ -432,15 +435,29 @@ def open_session(
     environ: Mapping[str, str],
     clock: Clock | None = None,
     kinds: tuple[Kind, ...] = WATCHED,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Session:
-    """Reads the configuration, which may fail in one line; connects to nothing yet."""
-    local = clock or SystemClock()
+    """Reads the configuration, which may fail in one line; connects to nothing yet. Archives are read here."""
     named = NamespaceSelection(options.namespaces, options.velero_namespace, options.with_velero)
-    connections = connect(options.connect, environ, local, options.read_only)
+    if options.files:
+        connections, local = _open_files(options.files, progress)
+    else:
+        local = clock or SystemClock()
+        connections = connect(options.connect, environ, local, options.read_only)
     versions = options.velero_versions or NONE_GIVEN
     versions.check(connections.clients)
     limits = thresholds_of(options.thresholds, configured_window(options.window, options.time_zone, environ))
     return Session(connections, named, local, kinds, given_versions=versions, thresholds=limits)
+
+
+def _open_files(paths: tuple[str, ...], progress: Callable[[str], None]) -> tuple[Connections, Clock]:
+    """By the room that can open archives."""
+    from foretop_core.room_finder import room_modules
+
+    for room in room_modules("foretop_core", "sources"):
+        opened: tuple[Connections, Clock] = room.open_files(paths, progress)
+        return opened
+    raise BadInput(f"{paths[0]} cannot be opened", "this foretop reads no archives")
 
 
 async def _check_reachable(client: ApiClient) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 from foretop_core.clock import ManualClock
 from foretop_core.dashboard.session_protocol import WritableCluster
 from foretop_core.errors import ForetopError
-from foretop_core.kube.watching.first_rows import FirstRows
-from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import EventType, FirstRows, WatchHealth, WatchScope, WatchState
 from foretop_core.models import (
     Backup,
     BackupStorageLocation,

@@ -10,8 +10,7 @@ import pytest
 
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
-from foretop_core.kube.watching.first_rows import FirstRows
-from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import FirstRows, WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from foretop_core.models.wire import Resource

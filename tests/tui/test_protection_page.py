@@ -158,7 +158,7 @@ async def test_who_may_not_list_namespaces_reads_that_some_may_be_missing(
     async with stand("protection", tmp_path, monkeypatch, size=LARGE, user=NO_NAMESPACES) as at:
         await command(at, "protection")
         await at.see("crm-daily")
-        await at.see("You may not list namespaces")
+        await at.see("Namespaces cannot be listed")
         assert "deleted" not in at.shown.text
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.retry import WatchTimings
-from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import FirstRows, WatchHealth, WatchScope, WatchState
 from foretop_core.kube.watching.watch_slots import WatchSlots
 from foretop_core.models.kinds import BACKUP, NAB, SCHEDULE
 from tests.objects import NOW

@@ -14,10 +14,9 @@ from typing import Any
 from aiohttp import web
 
 from foretop_core.clock import ManualClock
-from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import InterruptibleWait, WatchTimings
-from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import EventType, FirstRows, WatchHealth, WatchScope, WatchState
 from foretop_core.kube.watching.watch_slots import WatchSlots
 from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import Resource

@@ -312,7 +312,9 @@ class Dashboard(SerialKeyApp):
         store = state.store
         revisions = tuple(store.revision(context) for context in state.contexts)
         clock = state.source.clock(state.contexts[0]).now() if state.contexts else None
-        return revisions, store.health.revision, clock.replace(microsecond=0) if clock else None
+        # Where the clock stands still, what is judged beside the screen is shown all the same.
+        ticks = int(asyncio.get_running_loop().time()) if state.origins(state.contexts) else 0
+        return revisions, store.health.revision, clock.replace(microsecond=0) if clock else None, ticks
 
     def pulse(self) -> None:
         """Draws; a fault in drawing is told once and is not the end of the screen."""

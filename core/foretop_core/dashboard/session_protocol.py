@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from foretop_core.clock import Clock
     from foretop_core.kube.access.access_reviewer import AccessReviewer
     from foretop_core.kube.connection.client import ApiClient
-    from foretop_core.kube.watching.first_rows import FirstRows
+    from foretop_core.kube.watching.watch_sink import FirstRows
     from foretop_core.models.wire import ObjectRef
     from foretop_core.store import Store
 

@@ -18,7 +18,7 @@ from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.dashboard.related_objects import object_of
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.errors import let_through
-from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import UNSEEN, WatchHealth, WatchScope, WatchState
 from foretop_core.logs import logger
 from foretop_core.models import DataMovement
 from foretop_core.models.kinds import NAB, NAMESPACE, NAR, REPOSITORY
@@ -426,7 +426,14 @@ class DashboardState:
             return True
         at, version = self._judged[context]
         passed = abs(self.clock(context) - at)
-        return passed >= _LOOK_AGAIN or (passed >= _SOONEST and version != self._version(context))
+        # The clock of an archive stands still.
+        is_soon = timedelta() < passed < _SOONEST
+        return passed >= _LOOK_AGAIN or (not is_soon and version != self._version(context))
+
+    def origins(self, contexts: Iterable[str]) -> tuple[str, ...]:
+        """The archives in the place of these clusters, each with its date; none for clusters."""
+        clients = (self.source.clusters[name].client for name in contexts if name in self.source.clusters)
+        return tuple(dict.fromkeys(client.origin for client in clients if client.origin))
 
     def _has_window_ended(self, context: str) -> bool:
         """True if a window of paused schedules is over since the last look: who relies on it is told in that second."""
@@ -648,5 +655,5 @@ def _places(watches: Iterable[tuple[WatchScope, WatchHealth]]) -> tuple[str, ...
     tenants = [(scope.namespace, health.state) for scope, health in watches if scope.kind in (NAB, NAR)]
     if any(not namespace for namespace, _ in tenants):
         return ()
-    allowed = {namespace for namespace, state in tenants if state is not WatchState.FORBIDDEN}
+    allowed = {namespace for namespace, state in tenants if state not in UNSEEN}
     return tuple(sorted(allowed or {namespace for namespace, _ in tenants}))

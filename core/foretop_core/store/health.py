@@ -7,8 +7,9 @@ from datetime import datetime
 from typing import assert_never
 
 import msgspec
+from msgspec.structs import replace
 
-from foretop_core.kube.watching.watch_sink import SETTLED, WatchHealth, WatchScope, WatchState
+from foretop_core.kube.watching.watch_sink import SETTLED, UNSEEN, WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import (
     BACKUP,
     CLAIM,
@@ -34,6 +35,7 @@ _GRAVEST_FIRST = (
     WatchState.SYNCING,
     WatchState.NO_NAMESPACE,
     WatchState.FORBIDDEN,
+    WatchState.NOT_IN_ARCHIVE,
 )
 LOST = frozenset({WatchState.STALE, WatchState.SIGNED_OUT})
 _TELLS_MORE = RELEASE_HINTS | {NAMESPACE, CLAIM, VOLUME}
@@ -51,6 +53,7 @@ class ContextHealth(msgspec.Struct, frozen=True):
     error: str = ""
     forbidden: tuple[str, ...] = ()
     not_installed: tuple[str, ...] = ()
+    not_in_archive: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
     """The kinds without updates."""
     lost_at: datetime | None = None
@@ -64,6 +67,8 @@ class ContextHealth(msgspec.Struct, frozen=True):
     faults: tuple[str, ...] = ()
     """The faults of foretop's own that have ended watches."""
     faulty_kinds: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What to know of the archive in the place of the cluster."""
     hides_acknowledgements: bool = False
     """The ConfigMap beside a Velero may not be read: nobody can say which findings are known."""
     polled: int = 0
@@ -88,6 +93,11 @@ class WatchHealthRegistry(msgspec.Struct):
     revision: int = 0
     notify: Callable[[], None] = _nobody
     _entries: dict[WatchScope, _Entry] = msgspec.field(default_factory=dict)
+    _notes: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+
+    def note(self, context: str, lines: tuple[str, ...]) -> None:
+        """Keeps what to know of the archive in the place of a cluster."""
+        self._notes[context] = lines
 
     def report(self, scope: WatchScope, health: WatchHealth) -> None:
         entry = self._entries.get(scope)
@@ -144,11 +154,10 @@ class WatchHealthRegistry(msgspec.Struct):
 
     def missing_right(self, context: str, kind: Kind) -> str:
         """`you may not list pods`, where that is why a kind is not seen, or not in all namespaces; "" otherwise."""
-        is_refused = any(
-            _is_of(scope, context, kind) and entry.health.state is WatchState.FORBIDDEN
-            for scope, entry in self._entries.items()
-        )
-        return f"you may not list {kind.plural}" if is_refused else ""
+        states = {entry.health.state for scope, entry in self._entries.items() if _is_of(scope, context, kind)}
+        if WatchState.NOT_IN_ARCHIVE in states:
+            return f"{kind.plural} are not in the archive"
+        return f"you may not list {kind.plural}" if WatchState.FORBIDDEN in states else ""
 
     def is_first_list(self, scope: WatchScope) -> bool:
         """True if the list that comes in is the first one: before a later one, everything is known already."""
@@ -164,16 +173,20 @@ class WatchHealthRegistry(msgspec.Struct):
         grouped: dict[str, dict[WatchScope, _Entry]] = {}
         for scope, entry in self._entries.items():
             grouped.setdefault(scope.context, {})[scope] = entry
-        return {name: _together(entries) for name, entries in grouped.items()}
+        return {name: self._with_notes(name, entries) for name, entries in grouped.items()}
 
     def context(self, name: str) -> ContextHealth:
-        return _together({scope: entry for scope, entry in self._entries.items() if scope.context == name})
+        return self._with_notes(name, {scope: entry for scope, entry in self._entries.items() if scope.context == name})
+
+    def _with_notes(self, name: str, entries: Mapping[WatchScope, _Entry]) -> ContextHealth:
+        notes = self._notes.get(name)
+        return replace(_together(entries), notes=notes) if notes else _together(entries)
 
 
 def _is_seen(entry: _Entry) -> bool:
     """True where a list came in; a kind that is not installed has no objects, a right that was lost takes them away."""
     state = entry.health.state
-    return state is WatchState.NOT_INSTALLED or (entry.was_listed and state is not WatchState.FORBIDDEN)
+    return state is WatchState.NOT_INSTALLED or (entry.was_listed and state not in UNSEEN)
 
 
 def _is_of(scope: WatchScope, context: str, kind: Kind) -> bool:
@@ -183,12 +196,12 @@ def _is_of(scope: WatchScope, context: str, kind: Kind) -> bool:
 def _is_in_passing(scope: WatchScope, health: WatchHealth) -> bool:
     """True if a failure is not the cluster's: events of the open object, starting movements, what tells a page more."""
     if scope.kind is CONFIG_MAP:
-        return health.state is WatchState.FORBIDDEN
+        return health.state in UNSEEN
     if scope.kind is EVENT or (bool(scope.selector) and health.state is WatchState.SYNCING):
         return True
     return scope.kind in _TELLS_MORE and health.state in (
         WatchState.SYNCING,
-        WatchState.FORBIDDEN,
+        *UNSEEN,
         WatchState.NOT_INSTALLED,
     )
 
@@ -211,6 +224,7 @@ def _together(every: Mapping[WatchScope, _Entry]) -> ContextHealth:
         error=errors[-1] if errors else "",
         forbidden=_kinds(entries, WatchState.FORBIDDEN),
         not_installed=_kinds(entries, WatchState.NOT_INSTALLED),
+        not_in_archive=_kinds(entries, WatchState.NOT_IN_ARCHIVE),
         stale=tuple(sorted({*_kinds(entries, WatchState.STALE), *_kinds(entries, WatchState.SIGNED_OUT)})),
         lost_at=_lost_at([entry.health for entry in entries.values()]),
         missing=_missing(entries),
@@ -278,7 +292,7 @@ def _reason(scope: WatchScope, health: WatchHealth) -> Text:
             return ""
         case WatchState.NOT_INSTALLED:
             return str(health.state.value) if scope.kind in _WITHOUT_THEM_NO_VELERO else ""
-        case WatchState.FORBIDDEN:
+        case WatchState.FORBIDDEN | WatchState.NOT_IN_ARCHIVE:
             return f"{health.state.value}{where}"
         case WatchState.NO_NAMESPACE:
             return f"namespace {scope.namespace} does not exist"

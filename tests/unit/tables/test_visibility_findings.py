@@ -93,10 +93,24 @@ def test_a_cluster_without_any_watch_yet_has_no_counts_and_no_finding() -> None:
         ("velero-unreadable", ContextHealth(WatchState.LIVE, unreadable=1, unreadable_kinds=(BACKUP.name,))),
         ("velero-no-namespace", ContextHealth(WatchState.NO_NAMESPACE, missing=("nowhere",))),
         ("velero-not-allowed", ContextHealth(WatchState.FORBIDDEN, forbidden=(BACKUP.name,))),
+        ("archive-lacks-kinds", ContextHealth(WatchState.NOT_IN_ARCHIVE, not_in_archive=(BACKUP.name,))),
+        ("archive-read-in-part", ContextHealth(WatchState.LIVE, notes=("Not UTF-8 text: a.yaml",))),
         ("velero-polled", ContextHealth(WatchState.LIVE, watches=9, polled=2, polled_every=30.0)),
         ("acknowledgements-not-allowed", ContextHealth(WatchState.LIVE, hides_acknowledgements=True)),
     ],
-    ids=("lost", "signed out", "fault", "stale", "unreadable", "no namespace", "forbidden", "polled", "acknowledged"),
+    ids=(
+        "lost",
+        "signed out",
+        "fault",
+        "stale",
+        "unreadable",
+        "no namespace",
+        "forbidden",
+        "archive",
+        "in part",
+        "polled",
+        "acknowledged",
+    ),
 )
 def test_what_is_not_seen_leads_to_no_page_and_prints_nothing_that_only_a_screen_has(
     code: str, seen: ContextHealth

@@ -6,6 +6,8 @@ import sys
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
+import msgspec
+
 from foretop_core.actions.validation import cron
 from foretop_core.clock import SystemClock
 from foretop_core.cron.go_stdlib import GoError
@@ -14,7 +16,7 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import manifest_reader
 from foretop_core.models.manifest_reader import Manifest
-from foretop_core.own_files import read_given_file
+from foretop_core.own_files import is_packed, read_file, read_given_file
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects import NONE_GIVEN
 from foretop_core.rules.snapshot import ClusterSnapshot
@@ -23,7 +25,7 @@ _MOST_BYTES = 128 * 2**20
 _PATIENCE = 60.0
 """Seconds in which a command whose output is the file writes something."""
 
-__all__ = ["cron", "moment", "objects", "snapshot_in", "zone"]
+__all__ = ["cron", "looked_at", "moment", "objects", "snapshot_in", "zone"]
 
 
 def zone(name: str | None) -> tzinfo:
@@ -69,6 +71,22 @@ def objects(source: str) -> Manifest:
         why = str(read.unreadable[0]) if read.unreadable else _why_nothing(read)
         raise BadInput(f"{name} contains no supported objects", why)
     return read
+
+
+def looked_at(source: str | None, session_options: SessionOptions) -> SessionOptions | None:
+    """The session to open: on clusters where no file is named, on the archive where it is one; None for manifests."""
+    if source is None:
+        return session_options
+    return msgspec.structs.replace(session_options, files=(source,)) if _is_archive(source) else None
+
+
+def _is_archive(source: str) -> bool:
+    """A directory, or a file that is packed; `-` and whatever cannot be read are left to who reads manifests."""
+    path = Path(source)
+    try:
+        return source != "-" and (path.is_dir() or (path.is_file() and is_packed(read_file(path, 512))))
+    except OSError:
+        return False
 
 
 def snapshot_in(source: str, session_options: SessionOptions) -> tuple[ClusterSnapshot, Manifest]:

@@ -97,6 +97,24 @@ def connection_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_session_options
 
 
+def from_files(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds -f to a command that reads: archives in the place of clusters. It stands below `connection_options`."""
+
+    @functools.wraps(command)
+    def with_files(*arguments: Any, files: tuple[str, ...], session_options: SessionOptions, **options: Any) -> Any:
+        files = files or session_options.files
+        return command(*arguments, session_options=msgspec.structs.replace(session_options, files=files), **options)
+
+    return click.option(
+        "-f",
+        "--file",
+        "files",
+        multiple=True,
+        metavar="PATH",
+        help="Read this instead of a cluster: a debug bundle, a must-gather, YAML or JSON, as of its time; repeatable.",
+    )(with_files)
+
+
 def _begin_log(context: click.Context, path: str | None) -> None:
     """Once for a command line, where a file or a level is given; a file after the subcommand takes the place."""
     if not path and (_LOG in context.meta or not os.environ.get(_LOG_LEVEL)):

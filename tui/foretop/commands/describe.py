@@ -12,7 +12,7 @@ from datetime import datetime
 import click
 from msgspec.structs import replace
 
-from foretop.commands.connection import connection_options
+from foretop.commands.connection import connection_options, from_files
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import judged_state, running_session, wait_synced
 from foretop.commands.object_selection import select_one
@@ -44,6 +44,7 @@ _NO_END = 100_000
 @click.argument("name")
 @click.option("--details", is_flag=True, help="Also list the resources in a backup or restore (DownloadRequest).")
 @connection_options
+@from_files
 def command(what: str, name: str, details: bool, session_options: SessionOptions) -> int:
     """Everything that foretop knows of one object: state, spec, conditions, volumes, results, events, findings.
 

@@ -106,8 +106,9 @@ def command(
     these is told, and they hold the others up.
     """
     free = _kept_free(window, zone_name, session_options)
-    if source is None:
-        return asyncio.run(_of_clusters(session_options, hours, free, form, without))
+    if (looked_at := argument_values.looked_at(source, session_options)) is not None:
+        return asyncio.run(_of_clusters(looked_at, hours, free, form, without))
+    assert source is not None
     snapshot, read = argument_values.snapshot_in(source, session_options)
     warn(read.unreadable)
     nights = _foreseen([(snapshot, argument_values.moment(at))], hours, free)

@@ -12,7 +12,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from foretop.commands.connection import connection_options
+from foretop.commands.connection import connection_options, from_files
 from foretop.commands.finding_sentences import FindingSentences, why_untold
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
@@ -85,6 +85,7 @@ class PrintedRows(msgspec.Struct, frozen=True):
 @click.argument("what", type=click.Choice([*GET_TABLES]))
 @click.argument("wanted", nargs=-1, metavar="[FILTER]...")
 @connection_options
+@from_files
 @click.option(
     "-o", "--output", "form", type=click.Choice(_FORMS), default="text", show_default=True, help="Output format."
 )

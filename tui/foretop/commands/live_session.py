@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
+from foretop.commands.output import say_to, warn
+from foretop_core.background import in_thread
 from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import ForetopError, Unreadable
@@ -18,12 +22,22 @@ from foretop_core.session import WATCHED, Session, open_session
 
 @asynccontextmanager
 async def running_session(session_options: SessionOptions, kinds: tuple[Kind, ...] = WATCHED) -> AsyncIterator[Session]:
-    session = open_session(session_options, os.environ, kinds=kinds)
+    """Archives are read in a thread, which may take seconds; what was left out of them is said."""
+    opened = partial(open_session, session_options, os.environ, kinds=kinds, progress=_tell)
+    session = await in_thread(opened) if session_options.files else opened()
+    for client in session.connections.clients.values():
+        warn([ForetopError(f"{client.config.name}: {note}") for note in client.notes])
     session.start()
     try:
         yield session
     finally:
         await session.stop()
+
+
+def _tell(text: str) -> None:
+    """On a terminal only."""
+    if sys.stderr.isatty():
+        say_to(text, err=True)
 
 
 async def wait_synced(session: Session) -> tuple[list[str], list[ForetopError]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from itertools import islice
@@ -13,10 +14,14 @@ import msgspec
 from foretop.commands import argument_values
 from foretop.commands.exit_codes import NOT_JUDGED, judging
 from foretop.commands.help_examples import OwnOptionsFirst, example
+from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, version_option, warn
 from foretop_core.cron import CronError, CronSchedule, Dialect, shown
 from foretop_core.errors import BadInput
+from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import CronJob, PreScaledCronJob, Resource, Schedule
+from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
+from foretop_core.models.manifest_reader import Manifest
 from foretop_core.rules import humanize
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects import ALL_DIALECTS, Reading, Release, read_release, readings, releases_of
@@ -33,6 +38,7 @@ SELDOM = (
     "It does not run within the next five years, which is as far as Velero looks. Velero treats such a schedule as "
     "always due and starts a backup almost every minute: do not use it."
 )
+_TIMED = (SCHEDULE, CRON_JOB, PRESCALED)
 _KUBERNETES = (Dialect.ROBFIG,)
 
 
@@ -61,7 +67,7 @@ def command(
     asked = Asked(argument_values.moment(since, zone), count, zone)
     release = read_release(version) if version else None
     if source is not None:
-        return _of_file(source, asked, release, form)
+        return _of_file(source, asked, release, form, is_from=since is not None)
     text = expression or ""
     read = readings(text, release.dialects if release else ALL_DIALECTS)
     if all(isinstance(reading.parsed, CronError) for reading in read):
@@ -174,8 +180,12 @@ def _print_runs(title: str, reading: Reading, asked: Asked) -> None:
         say(note)
 
 
-def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> int:
-    read = argument_values.objects(source)
+def _of_file(source: str, asked: Asked, release: Release | None, form: str, *, is_from: bool) -> int:
+    if (archive := argument_values.looked_at(source, SessionOptions())) is not None:
+        read, now = asyncio.run(_in_archive(archive))
+        asked = asked if is_from else msgspec.structs.replace(asked, start=now)
+    else:
+        read = argument_values.objects(source)
     snapshot = assemble((item for _, item in read.objects), given_versions={"": str(release)} if release else {})
     timed = [(item, text) for _, item in read.objects if (text := _expression_of(item)) is not None]
     if not timed:
@@ -189,6 +199,15 @@ def _of_file(source: str, asked: Asked, release: Release | None, form: str) -> i
         emit(as_list(items), form)
     code = next_exit_code([_readings_of(snapshot, item, text) for item, text in timed])
     return NOT_JUDGED if read.unreadable and code == 0 else code
+
+
+async def _in_archive(options: SessionOptions) -> tuple[Manifest, datetime]:
+    """Reads all that runs by a clock, and the time of the archive."""
+    async with running_session(options, _TIMED) as session:
+        (context,) = session.contexts
+        await wait_synced(session)
+        items = [(kind, item) for kind in _TIMED for item in session.store.all(context, kind.model)]
+        return Manifest(tuple(items), unreadable(session), 0), session.clock(context).now()
 
 
 def _readings_of(snapshot: ClusterSnapshot, item: Resource, text: str) -> tuple[Reading, ...]:

@@ -74,8 +74,9 @@ def command(
         raise click.UsageError("give --prometheus or -o, not both")
     form = "prometheus" if prometheus else form
     now = argument_values.moment(at)
-    if source is None:
-        return asyncio.run(_of_clusters(session_options, now if at else None, form, apart))
+    if (looked_at := argument_values.looked_at(source, session_options)) is not None:
+        return asyncio.run(_of_clusters(looked_at, now if at else None, form, apart))
+    assert source is not None
     snapshot, read = argument_values.snapshot_in(source, session_options)
     window = configured_window(session_options.window, session_options.time_zone, os.environ)
     limits = thresholds_of(session_options.thresholds, window)

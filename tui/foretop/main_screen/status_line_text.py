@@ -37,7 +37,7 @@ _MOST_BLOCKS = 6
 """More slots than this are numbers alone."""
 _REASON = 24
 """Cells of the reason of a pause window, which a person has written."""
-_SEEING = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NO_NAMESPACE})
+_SEEING = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NO_NAMESPACE, WatchState.NOT_IN_ARCHIVE})
 _VELERO = frozenset({SCHEDULE.name, BACKUP.name, STORAGE.name})
 """Without these kinds there is no Velero."""
 _LEFT = ("context", "scope")
@@ -74,6 +74,7 @@ def status(state: DashboardState, display_options: DisplayOptions, scope: str, c
     gap = 3 if cells >= WIDE else 2
     speed = display_options.speed
     clusters = state.source.clusters
+    origins = state.origins(_looked_at(state))
     protections = {name: clusters[name].client.protection for name in _looked_at(state) if name in clusters}
     is_read_only = display_options.read_only or any(protection.read_only for protection in protections.values())
     items = {
@@ -83,7 +84,7 @@ def status(state: DashboardState, display_options: DisplayOptions, scope: str, c
         "slots": _slots(state, display_options.ascii),
         "api": _api(state),
         "velero": _velero(state),
-        "read_only": ((Span("READ-ONLY", BOLD),), (Span("RO", BOLD),)) if is_read_only else ((),),
+        "read_only": _read_only(origins) if is_read_only else ((),),
         "production": ((),) if is_read_only else _production(protections),
         "speed": tuple((span(text, Tone.RUNNING),) for text in (f"demo ×{speed:g}", f"×{speed:g}"))
         if speed != 1.0
@@ -208,7 +209,7 @@ def _api(state: DashboardState) -> Forms:
     unreached = frozenset(context for context in boards if not state.store.revision(context))
     mark, words = status_line(boards, state.clock(state.focus.context), unreached)
     if mark is StatusGlyph.HEALTHY:
-        well = _labelled("API", (mark, ""))
+        well = () if state.origins(_looked_at(state)) else _labelled("API", (mark, ""))
         return well, well, well, ()
     if len(boards) == 1 and not unreached and any(health.lost_at for health in boards.values()):
         # Since when it is lost stands beside the name of the cluster.
@@ -220,7 +221,16 @@ def _api(state: DashboardState) -> Forms:
     names = [cut(span(name).text, 20) for name in unseen]
     if len(boards) > 1 and names:
         words, brief = humanize.join(names, 2), f"{names[0]} +{len(names) - 1}" if len(names) > 1 else names[0]
-    return tuple(_labelled("API", (mark, word)) for word in (words.removesuffix(" live"), brief, ""))
+    label = "archive" if state.origins(boards) else "API"
+    return tuple(_labelled(label, (mark, word)) for word in (words.removesuffix(" live"), brief, ""))
+
+
+def _read_only(origins: Sequence[str]) -> Forms:
+    """Nothing can be written; where an archive is why, it says of when it is."""
+    if not origins:
+        return (Span("READ-ONLY", BOLD),), (Span("RO", BOLD),)
+    full = span(origins[0].upper() if len(origins) == 1 else f"{len(origins)} ARCHIVES", bold=True)
+    return (full,), (Span("ARCHIVE", BOLD),)
 
 
 def _pauses(state: DashboardState) -> Forms:
@@ -427,9 +437,10 @@ def one_context(health: ContextHealth, now: datetime, *, reached: bool = True) -
         case WatchState.FORBIDDEN:
             kinds = len(health.forbidden)
             return StatusGlyph.LOOK, f"{kinds} kind{'' if kinds == 1 else 's'} not allowed"
-        case WatchState.NO_NAMESPACE:
-            return StatusGlyph.LOOK, health.state.value
-        case WatchState.SIGNED_OUT:
+        case WatchState.NOT_IN_ARCHIVE:
+            kinds = len(health.not_in_archive)
+            return StatusGlyph.UNSET, f"{kinds} kind{'' if kinds == 1 else 's'} not in it" if kinds else "whole"
+        case WatchState.NO_NAMESPACE | WatchState.SIGNED_OUT:
             return StatusGlyph.LOOK, health.state.value
     assert_never(health.state)
 

@@ -199,7 +199,7 @@ def _of(state: DashboardState, context: str, kinds: Collection[str]) -> Iterable
     for text, names in alike.items():
         yield _said(marks[text], f"{_where(state, context)}{text.format(humanize.join(list(dict.fromkeys(names)), 6))}")
     yield from _elsewhere(watches)
-    if any(mark is not StatusGlyph.RUNNING for mark in marks.values()):
+    if any(mark is not StatusGlyph.RUNNING for mark in marks.values()) and not state.origins((context,)):
         yield (span("  foretop checks again every minute; "), Span(key_name("relist"), BOLD), span(" checks now."))
 
 
@@ -242,6 +242,8 @@ def _told(state: DashboardState, scope: WatchScope, health: WatchHealth) -> tupl
                 StatusGlyph.LOOK,
                 f"Not allowed: you need permission to list and watch {{}}{place or ' in all namespaces'}.",
             )
+        case WatchState.NOT_IN_ARCHIVE:
+            return StatusGlyph.UNSET, f"Not in the archive: {{}}{place}."
         case WatchState.NO_NAMESPACE:
             return (
                 StatusGlyph.LOOK,

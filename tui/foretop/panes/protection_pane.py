@@ -38,7 +38,7 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
     tone = protection_mark(facts).tone
     paragraphs = [paragraph(f"{humanize.capitalized(facts.why)}.", tone, bold=True)]
     if protection.exists is None:
-        unseen = "You may not list namespaces: one without a copy or a schedule that names it is not shown."
+        unseen = "Namespaces cannot be listed: one without a copy or a schedule that names it is not shown."
         paragraphs.append(paragraph(unseen, Tone.WARN, yields=True, least=1))
     paragraphs += _why_lines(facts, render)
     paragraphs += _coming_lines(facts, render)

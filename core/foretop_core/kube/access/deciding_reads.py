@@ -167,5 +167,5 @@ def _what_decides(pod: Pod) -> Pod:
 
 def _reason(problem: Exception, right: str, namespace: str, what: str) -> str:
     if isinstance(problem, ApiError) and problem.status == 403:
-        return f"you may not {right}{f' in {namespace}' if namespace else ''}"
+        return problem.lacks(f"{right}{f' in {namespace}' if namespace else ''}", what)
     return f"{what} could not be read: {problem}"

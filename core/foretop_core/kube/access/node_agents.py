@@ -54,7 +54,8 @@ async def _read_config(client: ApiClient, namespace: str, name: str) -> NodeAgen
 def _unknown(problem: ForetopError, kind: str, name: str, namespace: str) -> NodeAgentLimits:
     match problem:
         case ApiError(status=403):
-            return NodeAgentLimits(why_unknown=f"you may not get {kind} {name} in {namespace}", is_refused=True)
+            why = problem.lacks(f"get {kind} {name} in {namespace}", f"{kind} {name}")
+            return NodeAgentLimits(why_unknown=why, is_refused=True)
         case ApiError(status=404):
             return NodeAgentLimits(why_unknown=f"there is no {kind} {name} in {namespace}")
         case _:

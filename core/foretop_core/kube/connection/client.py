@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -151,6 +151,19 @@ class ApiClient:
     @property
     def config(self) -> ContextConfig:
         return self._auth.config
+
+    @property
+    def origin(self) -> str:
+        """The archive that answers in the place of a cluster, with its date; "" for a cluster."""
+        return ""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Lines that a person should know of it."""
+        return ()
+
+    kept_file: Callable[[Any, Any], Awaitable[bytearray]] | None = None
+    """Fetches a file of a run from there; None where Velero is to be asked for it."""
 
     @property
     def identity(self) -> ClusterIdentity:

@@ -132,6 +132,8 @@ class SessionOptions(msgspec.Struct, frozen=True):
     window: str = ""
     """A stretch of the day that backups should keep free, by the clocks of `time_zone`."""
     time_zone: str = "UTC"
+    files: tuple[str, ...] = ()
+    """Archives that are opened in the place of clusters."""
 
 
 Reload = Callable[[], ContextConfig]

@@ -60,6 +60,21 @@ class ApiError(ForetopError):
         self.is_status = is_status
         """The answer was a Status of the API server, and not the error page of something in between."""
 
+    def lacks(self, right: str, what: str) -> str:
+        """Why something that was asked for is not known, where the answer is 403."""
+        return f"you may not {right}"
+
+
+class NotInArchive(ApiError):
+    """An archive in the place of a cluster has none of it; `subject` ends with its verb, `more` would have it."""
+
+    def __init__(self, subject: str, more: str) -> None:
+        super().__init__(403, "NotInArchive", "")
+        self.what, self.hint = f"{subject} not in the archive", more
+
+    def lacks(self, right: str, what: str) -> str:
+        return f"{what} is not in the archive"
+
 
 # Deferred imports: yarl comes with aiohttp, which the first paint does not wait for.
 

@@ -19,10 +19,11 @@ from foretop_core.kube.access.accessible_namespaces import EVERYWHERE, WATCHED_N
 from foretop_core.kube.access.namespace_resolver import NamespaceResolver, NamespaceSelection
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated, Unreachable
-from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.reflector import Reflector
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
 from foretop_core.kube.watching.watch_sink import (
+    UNSEEN,
+    FirstRows,
     MovementSink,
     WatchHealth,
     WatchScope,
@@ -275,7 +276,7 @@ class ClusterWatcher:
 
     def _is_forbidden(self, scope: WatchScope) -> bool:
         reflector = self._reflectors.get(scope)
-        return reflector is not None and reflector.state is WatchState.FORBIDDEN
+        return reflector is not None and reflector.state in UNSEEN
 
     async def _reach(self, kind: Kind, quiet: bool) -> AccessibleNamespaces:
         """Asks until there is an answer; before the first one the kind has no watch that could say how it is."""

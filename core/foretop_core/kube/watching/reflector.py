@@ -15,7 +15,13 @@ from foretop_core.clock import Clock
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.connection_errors import ApiError, Unauthenticated, Unreachable, WatchIdleTimeout
+from foretop_core.kube.connection.connection_errors import (
+    ApiError,
+    NotInArchive,
+    Unauthenticated,
+    Unreachable,
+    WatchIdleTimeout,
+)
 from foretop_core.kube.connection.discovery import served_version
 from foretop_core.kube.connection.list_watch_codec import (
     EndlessList,
@@ -33,9 +39,8 @@ from foretop_core.kube.connection.list_watch_codec import (
     read_object,
     read_page,
 )
-from foretop_core.kube.watching.first_rows import FirstRows
 from foretop_core.kube.watching.retry import Backoff, InterruptibleWait, WatchTimings
-from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchSink, WatchState
+from foretop_core.kube.watching.watch_sink import EventType, FirstRows, WatchHealth, WatchScope, WatchSink, WatchState
 from foretop_core.kube.watching.watch_slots import WatchSlots
 from foretop_core.logs import logger
 from foretop_core.models.sharing import SharedParts
@@ -418,6 +423,8 @@ class Reflector:
             return self._report_pause(WatchState.STALE, problem, self._timing.ask_again)
         if not isinstance(problem, ApiError):
             return self._report_pause(WatchState.STALE, problem, self._backoff.next())
+        if isinstance(problem, NotInArchive):
+            return self._report_pause(WatchState.NOT_IN_ARCHIVE, problem, self._timing.ask_again)
         match problem.status:
             case 403:
                 return self._forbidden()

@@ -1,9 +1,11 @@
-"""The interface between watches and store, and the sink that passes on the data movements of some runs only."""
+"""The interface between watches and store: sinks, the health of a watch, the rows that are waited for first."""
 
 from __future__ import annotations
 
+import asyncio
 import enum
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -40,9 +42,12 @@ class WatchState(enum.Enum):
     FORBIDDEN = "not allowed"
     NOT_INSTALLED = "not installed"
     NO_NAMESPACE = "no such namespace"
+    NOT_IN_ARCHIVE = "not in the archive"
 
 
-SETTLED = frozenset({WatchState.LIVE, WatchState.FORBIDDEN, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE})
+UNSEEN = frozenset({WatchState.FORBIDDEN, WatchState.NOT_IN_ARCHIVE})
+"""The states of a watch that may see nothing, though there may be something."""
+SETTLED = UNSEEN | {WatchState.LIVE, WatchState.NOT_INSTALLED, WatchState.NO_NAMESPACE}
 """The states of a watch that has seen what it may see."""
 
 
@@ -171,3 +176,40 @@ class MovementSink:
 
 def _key(item: Resource) -> _Key:
     return item.namespace, item.name
+
+
+class FirstRows:
+    """The kinds of the page that is open, until their first rows are shown.
+
+    The rest waits for them, but never longer than `longest` seconds, whatever cluster and screen do.
+    """
+
+    def __init__(self, kinds: frozenset[str] = frozenset(), longest: float = 0.0) -> None:
+        self._kinds = kinds
+        self._longest = longest
+        self._not_listed = set(kinds)
+        self._over = asyncio.Event()
+        if not kinds:
+            self._over.set()
+
+    def awaits(self, kind: str) -> bool:
+        """True while rows of this kind are waited for."""
+        return kind in self._kinds and not self._over.is_set()
+
+    def note_listed(self, kind: str) -> None:
+        """The first rows of a kind are there, or it is clear why not."""
+        self._not_listed.discard(kind)
+
+    @property
+    def is_to_be_shown(self) -> bool:
+        """True if all of them are there and nobody has shown them yet."""
+        return not self._not_listed and not self._over.is_set()
+
+    def note_shown(self) -> None:
+        self._over.set()
+
+    async def until_shown(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._longest):
+                await self._over.wait()
+        self._over.set()

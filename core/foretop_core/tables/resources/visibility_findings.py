@@ -162,7 +162,29 @@ def _gaps(context: str, health: ContextHealth, now: datetime) -> Iterator[Findin
             f"You are not allowed to list and watch {kinds}: every page is missing their data.",
             "Ask for list and watch on them; foretop doctor lists every permission and resource.",
         )
-    if health.hides_acknowledgements:
+    if health.not_in_archive:
+        kinds = _titles(health.not_in_archive)
+        many = humanize.count(len(health.not_in_archive), "kind")
+        yield _finding(
+            "archive-lacks-kinds",
+            Severity.NOTE,
+            context,
+            None,
+            f"{many} not in the archive",
+            f"The archive has no list of {kinds}: whether there are any is not known, and nothing is judged by them.",
+            "Ask for the output of kubectl get KIND -A -o yaml, and open it beside what is there.",
+        )
+    if health.notes:
+        yield _finding(
+            "archive-read-in-part",
+            Severity.NOTE,
+            context,
+            None,
+            "the archive is read in part",
+            f"Not everything in the archive is shown as it is. {'. '.join(health.notes)}.",
+            "The rest is shown. Ask for a new archive if something is missing that you need.",
+        )
+    if health.hides_acknowledgements and not health.not_in_archive:
         yield _finding(
             "acknowledgements-not-allowed",
             Severity.NOTE,

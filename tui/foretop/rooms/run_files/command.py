@@ -10,7 +10,7 @@ import click
 import msgspec
 from msgspec.structs import replace
 
-from foretop.commands.connection import connection_options
+from foretop.commands.connection import connection_options, from_files
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import wait_synced
 from foretop.commands.output import emit, say, say_to, table, warn
@@ -63,6 +63,7 @@ _WORDS = {VolumeFate.TAKEN: "taken", VolumeFate.LEFT_OUT: "left out", VolumeFate
     help="Output format; name: the claims whose data is in it, as NAMESPACE/NAME.",
 )
 @connection_options
+@from_files
 def command(
     name: str,
     session_options: SessionOptions,

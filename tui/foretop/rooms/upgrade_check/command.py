@@ -52,8 +52,9 @@ def command(session_options: SessionOptions, release: str, source: str | None, a
     """
     target(release)
     now = argument_values.moment(at)
-    if source is None:
-        return asyncio.run(_of_clusters(session_options, release, now if at else None, form))
+    if (looked_at := argument_values.looked_at(source, session_options)) is not None:
+        return asyncio.run(_of_clusters(looked_at, release, now if at else None, form))
+    assert source is not None
     snapshot, read = argument_values.snapshot_in(source, session_options)
     if not snapshot.schedules:
         raise BadInput(f"{source} contains no schedules", "it has no Schedule")

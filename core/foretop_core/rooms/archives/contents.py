@@ -1,0 +1,252 @@
+"""The contents of an archive: objects by kind, the moment at which it was made, and where its logs are."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import yaml
+
+from foretop_core.errors import BadInput
+from foretop_core.kube.connection.list_watch_codec import TypeMeta, identify
+from foretop_core.models import kinds
+from foretop_core.models.kinds import Kind
+from foretop_core.models.wire import is_earlier
+from foretop_core.rooms.archives.members import MOST_READ, Member, Notes, members, read_member
+from foretop_core.rooms.archives.moment import Moments
+from foretop_core.rules import humanize
+from foretop_core.yaml_guard import PlainLoader, check_yaml
+
+MOST_OBJECTS = 100_000
+MOST_BYTES = 512 * 2**20
+"""Of all objects together."""
+READ_KINDS: Mapping[tuple[str, str], Kind] = {
+    (kind.group, kind.name): kind for kind in vars(kinds).values() if isinstance(kind, Kind)
+}
+_READ_NAMES = "|".join({name for _, name in READ_KINDS})
+_READ = re.compile(rf"""^[\s-]*"?kind"?:\s*["']?(?:List|(?:{_READ_NAMES})(?:List)?)["']?,?\s*$""", re.MULTILINE)
+_OBJECT_FILES = (".json", ".yaml", ".yml")
+_TEXT_FILES = (".log", ".txt")
+_IN_NAMESPACE = re.compile(r"(?:^|/)namespaces/([^/]+)/|(?:^|/)kubecapture/[^/]+/([^/]+)/[^/]+$")
+_DOCUMENTS = re.compile(r"^---.*$", re.MULTILINE)
+_ITEMS = re.compile(r"^items:\s*$", re.MULTILINE)
+_FIELD = re.compile(r"^(?=\w)", re.MULTILINE)
+_ITEM = re.compile(r"^(?=- )", re.MULTILINE)
+
+Key = tuple[str, str]
+"""Namespace and name."""
+Progress = Callable[[str], None]
+
+
+class _Typed(msgspec.Struct, rename="camel"):
+    """A document: an object, or a list of them."""
+
+    api_version: str = ""
+    kind: str = ""
+    items: list[msgspec.Raw] | None = None
+
+
+class Archive(msgspec.Struct):
+    """One archive, read: a cluster at one moment, as far as it is in it."""
+
+    path: Path
+    objects: dict[Kind, dict[Key, bytes]]
+    """The objects as an API server would send them."""
+    listed: frozenset[tuple[Kind, str]]
+    """The kinds that came as lists, with the namespace whose list it is, "" for all of them."""
+    texts: tuple[str, ...]
+    """The names of logs and descriptions."""
+    now: datetime
+    notes: tuple[str, ...]
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces that it has something of."""
+        names = {key[0] for held in self.objects.values() for key in held} | {name for _, name in self.listed}
+        return tuple(sorted(names - {""}))
+
+    def is_listed(self, kind: Kind, namespace: str) -> bool:
+        """True if all objects of the kind there are in it, as far as whoever made it could see them."""
+        return (kind, "") in self.listed or (kind, namespace) in self.listed
+
+    @property
+    def about(self) -> str:
+        """`13 backups, 9 schedules`: what is in it, the most first."""
+        counts = sorted(((len(held), kind.plural) for kind, held in self.objects.items() if held), reverse=True)
+        return humanize.join([f"{count:,} {plural}" for count, plural in counts], 6)
+
+
+def read_archive(path: Path, progress: Progress) -> Archive:
+    """Raises BadInput where nothing of it is an object that foretop reads."""
+    notes = Notes()
+    reader = _Reader(notes)
+    for number, member in enumerate(members(path, notes), 1):
+        if number % 500 == 0:
+            progress(f"Reading {path.name}: {number:,} files, {reader.count:,} objects")
+        reader.take(member)
+        if reader.is_full:
+            notes.add("Not all of it is read: it has too many objects")
+            break
+    if not reader.count:
+        why = next(iter(notes.lines()), "it has no objects of Velero or of a cluster")
+        raise BadInput(f"Nothing in {path} can be shown", why, "give a debug bundle, a must-gather or kubectl's YAML")
+    for note in reader.summary():
+        notes.add(note)
+    now = reader.moments.now(path.name, notes)
+    return Archive(path, dict(reader.objects), reader.listed(), tuple(reader.texts), now, notes.lines())
+
+
+class _Reader:
+    """Takes one member after the other."""
+
+    def __init__(self, notes: Notes) -> None:
+        self.objects: defaultdict[Kind, dict[Key, bytes]] = defaultdict(dict)
+        self.texts: list[str] = []
+        self.moments = Moments()
+        self.count = 0
+        self._bytes = 0
+        self._others = 0
+        self._notes = notes
+        self._listed: set[tuple[Kind, str]] = set()
+        self._single: set[tuple[Kind, str]] = set()
+
+    @property
+    def is_full(self) -> bool:
+        return self.count >= MOST_OBJECTS or self._bytes >= MOST_BYTES
+
+    def listed(self) -> frozenset[tuple[Kind, str]]:
+        """Single objects with a namespace count too; it is said that there may be more."""
+        return frozenset(self._listed | {(kind, place) for kind, place in self._single if kind.namespaced})
+
+    def summary(self) -> Iterator[str]:
+        if self._others:
+            yield f"{self._others:,} objects of other kinds are not shown"
+        single = {kind.plural for kind, place in self._single if not {(kind, place), (kind, "")} & self._listed}
+        if single:
+            yield f"Not lists but single objects, so there may be more: {humanize.join(sorted(single), 6)}"
+
+    def take(self, member: Member) -> None:
+        name = member.name
+        self.moments.note_name(name)
+        if name.endswith(_TEXT_FILES):
+            self.texts.append(name)
+        elif name.endswith(_OBJECT_FILES) or "/" not in name:
+            data = read_member(member, self._notes)
+            if data is not None:
+                place = _IN_NAMESPACE.search(name)
+                self._take_file(data, name, (place[1] or place[2]) if place else "")
+
+    def _take_file(self, data: bytes, name: str, place: str) -> None:
+        if data.lstrip()[:1] in (b"{", b"["):
+            try:
+                self._take_document(msgspec.json.decode(data, type=_Typed), data, name, place)
+                return
+            except (ValueError, RecursionError) as problem:
+                broken = str(problem)
+                if name.endswith(".json"):
+                    self._notes.add(f"Not valid JSON ({broken[:80]})", name)
+                    return
+        try:
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
+            self._notes.add("Not UTF-8 text", name)
+            return
+        for document in _DOCUMENTS.split(text):
+            if not _READ.search(document):
+                self._others += bool(document.strip())
+                continue
+            for value in self._parsed(document, name):
+                self._take_document(msgspec.convert(_without_items(value), _Typed), value, name, place)
+
+    def _parsed(self, text: str, name: str) -> Iterator[dict[str, Any]]:
+        """The document, or of a list that is broken somewhere every item that is whole."""
+        try:
+            yield from _mappings(_load(text))
+            return
+        except (yaml.YAMLError, ValueError, RecursionError) as problem:
+            self._notes.add("Not valid YAML in part", f"{name}: {_brief(problem)}")
+        items = _ITEMS.search(text)
+        for part in _ITEM.split(text[items.end() :])[1:] if items else ():
+            try:
+                # Fields of the list itself may follow its last item.
+                for value in _load(_FIELD.split(part, maxsplit=1)[0]) or ():
+                    yield from _mappings(value)
+            except (yaml.YAMLError, ValueError, RecursionError, TypeError):
+                continue
+
+    def _take_document(self, head: _Typed, whole: bytes | dict[str, Any], name: str, place: str) -> None:
+        if (head.kind.endswith("List") and head.items is not None) or (isinstance(whole, dict) and "items" in whole):
+            items = head.items if isinstance(whole, bytes) else whole["items"]
+            kind = _kind(head.api_version, head.kind.removesuffix("List"))
+            if kind is not None:
+                self._listed.add((kind, place))
+            for item in items or ():
+                self._take_object(item, kind, name, place, in_list=True)
+        else:
+            self._take_object(whole, None, name, place, in_list=False)
+
+    def _take_object(
+        self, item: msgspec.Raw | bytes | dict[str, Any], hint: Kind | None, name: str, place: str, *, in_list: bool
+    ) -> None:
+        try:
+            raw = msgspec.json.encode(item) if isinstance(item, dict) else bytes(item)
+            meta = msgspec.json.decode(raw, type=TypeMeta)
+        except (ValueError, RecursionError, TypeError) as problem:
+            self._notes.add(f"An object cannot be read ({str(problem)[:80]})", name)
+            return
+        kind = _kind(meta.api_version, meta.kind) if meta.kind else hint
+        if kind is None:
+            self._others += 1
+            return
+        identity = identify(msgspec.Raw(raw))
+        if not identity.name:
+            self._notes.add(f"A {kind.name} without a name is left out", name)
+            return
+        wanted = TypeMeta(kind.api_version, kind.name)
+        if meta != wanted:
+            raw = msgspec.json.encode(
+                {**msgspec.json.decode(raw), "apiVersion": wanted.api_version, "kind": wanted.kind}
+            )
+        (self._listed if in_list else self._single).add((kind, place or ("" if in_list else identity.namespace)))
+        key = (identity.namespace if kind.namespaced else "", identity.name)
+        held = self.objects[kind].get(key)
+        if held is not None:
+            same = "twice" if held == raw else "twice, and differs: the newer one is shown"
+            self._notes.add(f"Is in it {same}", f"{kind.name} {'/'.join(filter(None, key))}")
+            if is_earlier(identity.version, identify(msgspec.Raw(held)).version):
+                return
+        else:
+            self.count += 1
+            self._bytes += len(raw)
+        self.objects[kind][key] = raw
+        self.moments.note_object(kind, key, raw)
+
+
+def _kind(api_version: str, name: str) -> Kind | None:
+    return READ_KINDS.get((api_version.rpartition("/")[0], name))
+
+
+def _load(text: str) -> Any:
+    if len(text) > MOST_READ:
+        raise ValueError("it is too large")
+    check_yaml(text, PlainLoader)
+    return yaml.load(text, PlainLoader)
+
+
+def _mappings(value: object) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+
+
+def _without_items(value: dict[str, Any]) -> dict[str, str]:
+    return {key: text for key in ("apiVersion", "kind") if isinstance(text := value.get(key), str)}
+
+
+def _brief(problem: Exception) -> str:
+    mark = getattr(problem, "problem_mark", None)
+    return f"line {mark.line + 1}" if mark else str(problem)[:80]

@@ -1,0 +1,94 @@
+"""The commands on a bundle of a real Velero: the same rows, findings and logs, as of its time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foretop.cli import run
+from tests.rooms.archives.packing import BUNDLE, BUNDLED_AT, listed, schedule, tree
+
+FROM = ("-f", str(BUNDLE))
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, Any, str]:
+    code = run([*words, "-o", "json"])
+    out, err = capsys.readouterr()
+    return code, json.loads(out), err
+
+
+def test_what_is_wrong_in_a_bundle(capsys: pytest.CaptureFixture[str]) -> None:
+    code, findings, err = told(capsys, "get", "findings", *FROM)
+    assert (code, err) == (0, "")
+    assert [(one["severity"], one["name"], one["what"]) for one in findings["items"]] == [
+        ("error", "web-2", "last backup failed"),
+        ("error", "broken", "invalid cron, makes no backups"),
+        ("error", "never", "no date fits, runs every minute"),
+        ("warning", "held", "paused and overdue"),
+        ("note", "velero-debug", "11 kinds not in the archive"),
+    ]
+
+
+def test_rows_are_as_of_its_time(capsys: pytest.CaptureFixture[str]) -> None:
+    _, schedules, _ = told(capsys, "get", "schedules", *FROM)
+    by_name = {one["name"]: one for one in schedules["items"]}
+    assert len(by_name) == 9
+    assert by_name["shop-4"]["nextRun"] == "2026-11-19T02:30:00Z"
+    code, report, _ = told(capsys, "report", *FROM)
+    assert (code, report["at"]) == (1, BUNDLED_AT)
+    assert {gap["reason"] for gap in report["notSeen"]} == {"not in the archive"}
+    _, ahead, _ = told(capsys, "forecast", *FROM)
+    assert ahead["servers"][0]["from"] == BUNDLED_AT
+    _, runs, _ = told(capsys, "next", *FROM)
+    shop = next(one for one in runs["items"] if one["name"] == "shop-4")
+    assert shop["nextRun"] == "2026-11-19T02:30:00Z"
+    assert told(capsys, "upgrade-check", "--to", "1.18.3", *FROM)[0] == 0
+
+
+def test_what_is_not_in_it_is_not_said_to_be_empty(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["get", "restores", *FROM]) == 0
+    assert capsys.readouterr().out == "Nothing visible. Not visible: Restore (not in the archive).\n"
+    assert run(["taken", "web-3", *FROM]) == 1
+    out, err = capsys.readouterr()
+    assert "The resource list of web-3-20261119022021 is not in the archive" in err
+    assert "team-3" in out
+
+
+def test_a_log_and_the_resources_come_from_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["describe", "backup", "never-20261119021730", "--details", *FROM]) == 1
+    out, err = capsys.readouterr()
+    assert "v1/Namespace:" in out
+    assert "podvolumebackups are not in the archive" in err
+
+
+def test_several_archives_are_several_clusters(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    other = tree(tmp_path / "other", {"all.json": listed(schedule("daily", "2025-01-01T00:00:00Z"))})
+    code, schedules, _ = told(capsys, "get", "schedules", *FROM, "-f", str(other))
+    assert code == 0
+    assert {one["context"] for one in schedules["items"]} == {"velero-debug", "other"}
+    daily = next(one for one in schedules["items"] if one["name"] == "daily")
+    assert daily["nextRun"] == "2025-01-01T03:00:00Z"
+    assert not daily["due"]
+
+
+def test_without_a_terminal_open_prints_a_report(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["open", str(BUNDLE)]) == 1
+    assert capsys.readouterr().out.startswith(f"As of {BUNDLED_AT}\nVelero velero-debug in velero: active\n")
+
+
+def test_what_cannot_be_opened_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["open", "/nowhere/at/all"]) == 2
+    assert capsys.readouterr().err == (
+        "foretop: /nowhere/at/all cannot be opened: No such file or directory "
+        "(give a directory, tar, zip, YAML or JSON)\n"
+    )

@@ -1,0 +1,15 @@
+"""Archives in the dashboard: what people send when something is wrong."""
+
+from __future__ import annotations
+
+from foretop.commands.exit_codes import ALWAYS, NOT_JUDGED, ExitCodes
+
+COMMANDS = {
+    "open": ("foretop.rooms.archives.open_command", "Show a debug bundle, a must-gather or kubectl's YAML."),
+}
+EXIT_CODES = (
+    ExitCodes(
+        ("open",),
+        {0: "shown; without a terminal as for report", 1: "errors", **ALWAYS, NOT_JUDGED: "not all was there"},
+    ),
+)
