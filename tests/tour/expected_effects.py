@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from foretop.bindings import WRITE_ACTIONS
-from foretop.dialogs.dialog_registry import _DIALOGS
+from foretop.dialogs.dialog_registry import screen_of
 from foretop_core.actions.action_catalog import BY_ID
 from tests.rooms import samples
 from tests.tour.seen import (
@@ -104,13 +104,12 @@ def _lists_collisions(before: Seen, after: Seen) -> bool:
 
 def _write_actions() -> Iterator[tuple[str, Doing]]:
     for action in WRITE_ACTIONS:
-        if (dialog := _DIALOGS.get(action.id)) is not None:
-            described = BY_ID[action.id].dialog
-            headline = dialog.headline if described is None else described.headline
-            yield action.id, _window(dialog.__name__, headline.partition("{}")[0])
+        record = BY_ID.get(action.id)
+        if record is not None and record.dialog is not None:
+            yield action.id, _window(screen_of(record).__name__, record.dialog.headline.partition("{}")[0])
     for action_id in ("delete-nab", "delete-nar"):
         # One key for both: sorted anew, the row under the cursor may be of the other kind.
-        yield action_id, _window("ConfirmDialog", "Delete NA")
+        yield action_id, _window("PlanScreen", "Delete NA")
     yield "resume", Doing(_resumes)
     for action_id in ("logs", "nonadmin-logs"):
         yield action_id, _window("LogViewer", "og of ")

@@ -15,8 +15,8 @@ from textual import events
 from textual.pilot import Pilot
 
 from foretop.app import Dashboard
-from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.dialog_parts import DialogButton
+from foretop.dialogs.plan_screen import PlanScreen
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
@@ -78,14 +78,14 @@ class Stand:
         self.box._task = asyncio.create_task(self.box.engine.run(self.box.speed))
 
     @property
-    def dialog(self) -> ActionDialog:
+    def dialog(self) -> PlanScreen:
         screen = self.shown.app.screen
-        assert isinstance(screen, ActionDialog), f"no dialog is open:\n{self.shown.text}"
+        assert isinstance(screen, PlanScreen), f"no dialog is open:\n{self.shown.text}"
         return screen
 
     @property
     def has_dialog(self) -> bool:
-        return isinstance(self.shown.app.screen, ActionDialog)
+        return isinstance(self.shown.app.screen, PlanScreen)
 
     @property
     def journal(self) -> list[JournalEntry]:

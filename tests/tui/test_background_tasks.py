@@ -75,7 +75,7 @@ async def test_a_dialog_that_cannot_be_drawn_does_not_stop_what_is_sent(
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see("Unpause etcd-hourly")
-        monkeypatch.setattr("foretop.dialogs.action_dialog.ActionDialog._moved", raises)
+        monkeypatch.setattr("foretop.dialogs.plan_screen.PlanScreen._moved", raises)
         await at.send()
         await at.shown.until(lambda: not at.object("Schedule", DUE)["spec"].get("paused"))
         await at.shown.until(lambda: [one.result for one in at.journal] == ["done"])

@@ -125,7 +125,7 @@ async def test_a_plan_is_made_again_when_its_cluster_moves_and_not_every_second(
         monkeypatch.setattr(dialog, "make_plan", counted)
         dialog.replan()
         for _ in range(5):
-            dialog._replan_when_moved()
+            dialog.pulse()
         assert len(plans) == 1
         at.patch("Schedule", DUE, {"spec": {"schedule": "0 4 * * *"}})
         await at.shown.until(lambda: len(plans) > 1)
@@ -187,22 +187,6 @@ async def test_who_has_chosen_a_way_is_led_to_the_knob_that_does_it(
         await at.shown.press("enter")
         await at.see("✓ patched 02:3", "skips what was due")
         assert len(at.writes) == 1
-
-
-@pytest.mark.sweep
-async def test_the_dialog_keeps_its_place_whichever_way_is_chosen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
-        await at.go("2", at.key(SCHEDULE, "warehouse-nightly"))
-        await at.shown.press("u")
-        await at.see("● Skip what is due")
-        window = at.dialog.query_one(".dialog")
-        places = [window.region]
-        await at.shown.press("down")
-        places.append(window.region)
-        await at.see("● Do not skip, as set")
-        assert len(set(places)) == 1, places
 
 
 async def test_where_nothing_is_due_only_a_choice_that_is_taken_is_written(

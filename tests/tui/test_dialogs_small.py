@@ -9,9 +9,9 @@ import pytest
 from textual.geometry import Region
 from textual.widget import Widget
 
-from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_registry import make_dialog
+from foretop.dialogs.plan_screen import PlanScreen
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord, AskedOf
@@ -46,7 +46,7 @@ def unseen(at: Stand) -> Iterator[str]:
     """What should be seen whole, in the place where it is drawn, and is not."""
     dialog = at.dialog
     width, height = dialog.size
-    assert isinstance(dialog, ActionDialog)
+    assert isinstance(dialog, PlanScreen)
     for one in (dialog.focused, dialog.cancel, *(() if dialog.is_impossible else (dialog.go,))):
         assert isinstance(one, Widget)
         seen = dialog.find_widget(one).visible_region.intersection(Region(0, 0, width, height))
@@ -66,8 +66,8 @@ async def test_every_dialog_shows_its_focused_field_and_its_buttons(
             assert found.keys, f"nothing to ask {record.id} of"
             main = at.shown.app.main_screen
             assert main.state is not None
-            window = make_dialog(main.write_actions.service, record, found, False, lambda *_: None, main.state)
-            assert isinstance(window, ActionDialog)
+            window = make_dialog(main.write_actions.service, record, found, False, lambda *_: None)
+            assert isinstance(window, PlanScreen)
             await at.shown.app.push_screen(window)
             await at.shown.settle()
             empty = [one for one in window.query(Prompt) if one.placeholder and not one.value]

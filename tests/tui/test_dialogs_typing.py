@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from textual.widget import Widget
 
-from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.base_modal import BaseModal
 from foretop.dialogs.dialog_parts import DialogButton, DialogEdge
 from foretop.dialogs.pause_dialogs import PauseDialog
+from foretop.dialogs.plan_screen import PlanScreen
 from foretop.widgets.prompt import Prompt
 from foretop_core.dashboard.action_service import TrackedPlan
 from foretop_core.models.kinds import BACKUP, NAB, NABSL_REQUEST, NAR, SCHEDULE
@@ -180,7 +180,7 @@ async def test_no_key_but_enter_sends_anything_from_any_dialog(
         before = at.shown.app.main_screen.current
         for way in ways:
             window = await _open(at, way)
-            closes = "" if isinstance(window, ActionDialog) and window.can_be_typed_in else "q"
+            closes = "" if isinstance(window, PlanScreen) and window.can_be_typed_in else "q"
             keys = [key for key in PRINTABLE if key != closes] + ["space", "tab", "shift+tab"] * 10
             for key in chance.choices(keys, k=WALK):
                 await at.shown.press(key)

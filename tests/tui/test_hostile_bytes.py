@@ -14,6 +14,7 @@ from textual.strip import Strip
 
 from foretop.dialogs.dialog_parts import OptionCycler
 from foretop.terminal.cell_diff import drawable
+from foretop_core.actions.action_record import ChoiceField
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.terminal import Terminal
 from tests.tui.hostile_box import MARK
@@ -122,7 +123,7 @@ def test_a_new_finding_is_one_bell_one_notification_and_the_title(tmp_path: Path
 
 
 def test_a_choice_is_shown_without_its_sequences() -> None:
-    choice = OptionCycler(("\x1b]0;own\x07",), "storage", False)
+    choice = OptionCycler(ChoiceField("storage", "Storage", (("\x1b]0;own\x07", ""),)), False)
     assert choice.render().plain.isprintable()
     assert choice.render().plain.startswith("‹ \\x1")
 

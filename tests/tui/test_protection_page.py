@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from foretop.dialogs import create_dialogs
+from foretop.dialogs import restore_dialog
 from foretop.panes.protection_pane import protection_pane
 from foretop.widgets.paragraphs import wrap
 from foretop.widgets.prompt import Prompt
@@ -256,7 +256,7 @@ async def test_until_the_namespaces_are_listed_the_dialog_says_that_it_looks(
         await answer.wait()
         return await visible_namespaces(client)
 
-    monkeypatch.setattr(create_dialogs, "visible_namespaces", late)
+    monkeypatch.setattr(restore_dialog, "visible_namespaces", late)
     async with stand("protection", tmp_path, monkeypatch) as at:
         await command(at, "protection")
         await at.shown.press("slash", *"legacy", "enter", "r")

@@ -36,6 +36,8 @@ def check_records(records: Iterable[ActionRecord]) -> tuple[ActionRecord, ...]:
             raise LookupError(f"action {record.id} has no planner")
         if not record.kinds or not record.rights:
             raise LookupError(f"action {record.id} has no {'rights' if record.kinds else 'kinds'}")
+        if (record.dialog is None) is not record.fetches:
+            raise LookupError(f"action {record.id} has {'a' if record.fetches else 'no'} dialog")
         if record.footer and not record.short:
             raise LookupError(f"action {record.id} has a rank in the footer and no word for it")
     return tuple(ordered)

@@ -45,6 +45,8 @@ class ChoiceField(msgspec.Struct, frozen=True):
     label: str
     options: tuple[tuple[str, Any], ...]
     """Each as a person reads it, and what the planner gets; the first is the default."""
+    at: int = 0
+    """The option that it begins with."""
     on_button: bool = False
     """The button says what is chosen."""
     served: tuple[Kind, tuple[str, ...]] | None = None
@@ -60,14 +62,19 @@ class TextField(msgspec.Struct, frozen=True):
 
     name: str
     label: str
-    example: str
-    read: Callable[[str], Any]
+    example: str = ""
+    read: Callable[[str], Any] = str.strip
     default: str = ""
     """What nothing stands for."""
+    value: str = ""
+    """The text that it begins with."""
+
+
+Field: TypeAlias = ChoiceField | TextField
 
 
 class DialogSpec(msgspec.Struct, frozen=True):
-    """The dialog of an action that needs none of its own: its texts and fields."""
+    """The dialog of an action: its texts and fields."""
 
     headline: str
     """What the title says; `{}` stands for the name, or for how many."""
@@ -77,7 +84,9 @@ class DialogSpec(msgspec.Struct, frozen=True):
     """What the button says of one, whose name `{}` stands for, and of several, where it stands for `2 schedules`."""
     noun: str = "schedule"
     """What several are counted as."""
-    fields: tuple[ChoiceField | TextField, ...] = ()
+    fields: tuple[Field, ...] = ()
+    another_choice_helps: bool = False
+    """What is refused with these choices may be possible with others: the form stays then."""
     names_objects: bool = False
     """The planner takes `named_at`, when the dialog was opened: the names that were shown are those that are made."""
     together: Callable[[ClusterSnapshot, list[Any]], str] | None = None
@@ -154,7 +163,7 @@ class ActionRecord(msgspec.Struct, frozen=True):
     fetches: bool = False
     """It fetches a file and changes nothing: a viewer takes the place of the dialog."""
     dialog: DialogSpec | None = None
-    """None where `foretop.dialogs` has a class for it, named after its id."""
+    """None where it fetches a file."""
     follow: Follow | None = None
     """What is looked out for after the write; None where the write itself is all there is to see."""
     to_the_end: bool = False

@@ -25,6 +25,11 @@ def cron(text: str, dialect: Dialect) -> CronSchedule:
         raise BadInput(f"{quoted(text)} is not a valid schedule{where}{place}", str(problem)) from None
 
 
+def comma_separated(text: str) -> tuple[str, ...]:
+    """`orders, ledger`."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
 def go_duration(text: str, what: str) -> str:
     """A duration as Go reads it, such as `720h` or `1h30m`; handed on as it was written."""
     try:

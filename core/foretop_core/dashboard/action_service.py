@@ -121,6 +121,8 @@ class ActionService:
         self.downloads = SessionDownloads()
         self.zone: tzinfo = UTC
         self.gap = ProtectionLimits().gap
+        self.shifts: tuple[Sequence[str], tzinfo] = ((), UTC)
+        """The times of day at which shifts end, and their zone."""
 
     def reach(self, context: str) -> bool:
         return context in self._clusters
@@ -195,6 +197,14 @@ class ActionService:
             refused += made.refused
             warnings |= dict.fromkeys(made.warnings)
         return TrackedPlan(Plan(record, moment, tuple(steps), tuple(refused), tuple(warnings)), tuple(origins))
+
+    def plan_beside(self, record: ActionRecord, planner: Planner, contexts: Iterable[str]) -> TrackedPlan:
+        """Plans writes in these clusters that are asked of no object: what is new, or written beside it."""
+        plans = [planner(self.snapshot(name), (), self.now(name)) for name in contexts]
+        steps = tuple(step for plan in plans for step in plan.steps)
+        refused = tuple(refusal for plan in plans for refusal in plan.refused)
+        warnings = tuple(warning for plan in plans for warning in plan.warnings)
+        return TrackedPlan(Plan(record, plans[0].at, steps, refused, warnings))
 
     async def refusal(self, plan: Plan, *, confirmed: bool = False) -> str:
         """The reason against sending it: read-only, or a right that is missing; "" where there is none.

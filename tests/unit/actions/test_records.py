@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -13,13 +14,13 @@ from msgspec.structs import replace
 from foretop.bindings import ACTIONS, KeyConflict, check_keys, footer_order
 from foretop.cli import COMMANDS, foretop
 from foretop.commands.write_command import WriteCommand
-from foretop.dialogs.confirm_dialog import ConfirmDialog
-from foretop.dialogs.dialog_registry import find_dialogs
+from foretop.dialogs.dialog_registry import find_screens, screen_of
 from foretop.dialogs.pause_dialogs import PauseDialog
+from foretop.dialogs.plan_screen import PlanScreen
 from foretop_core import rooms
 from foretop_core.actions import planners
 from foretop_core.actions.action_catalog import RECORDS, check_records, told_rights
-from foretop_core.actions.action_record import ActionRecord, DialogSpec, no_planner
+from foretop_core.actions.action_record import ActionRecord, no_planner
 from foretop_core.actions.guard import guard_plan
 from foretop_core.actions.planners.backups import (
     CANCEL_MOVEMENTS,
@@ -32,7 +33,7 @@ from foretop_core.actions.planners.backups import (
 from foretop_core.actions.planners.downloads import LOGS, NONADMIN_LOGS, RESOURCES
 from foretop_core.actions.planners.lifetimes import EXTEND_BACKUP, NewLifetime, plan_extend
 from foretop_core.actions.planners.nonadmin import plan_delete_nab, plan_delete_nar
-from foretop_core.actions.planners.pausing import PAUSE, UNPAUSE, PauseRequest, plan_pause, plan_unpause
+from foretop_core.actions.planners.pausing import CHANGE_PAUSE, PAUSE, UNPAUSE, PauseRequest, plan_pause, plan_unpause
 from foretop_core.actions.planners.restores import RESTORE_FROM, RestoreRequest, plan_delete_restore, plan_restore
 from foretop_core.actions.planners.schedules import plan_delete_schedule
 from foretop_core.actions.plans import Plan
@@ -73,15 +74,18 @@ def test_a_global_key_is_refused(key: str) -> None:
         check_keys([*ACTIONS, action_of(replace(RESTORE_FROM, id="rival", key=key))])
 
 
-def test_every_action_has_one_dialog() -> None:
-    spec = DialogSpec("Pause {}")
-    assert find_dialogs({"PauseDialog": PauseDialog}, [PAUSE]) == {"pause": PauseDialog}
-    assert find_dialogs({}, [replace(PAUSE, dialog=spec)]) == {"pause": ConfirmDialog}
-    assert find_dialogs({}, [LOGS]) == {}
-    with pytest.raises(LookupError, match="action pause has no dialog: neither in its record nor a class PauseDialog"):
-        find_dialogs({}, [PAUSE])
-    with pytest.raises(LookupError, match="action pause has two dialogs: one in its record, and PauseDialog"):
-        find_dialogs({"PauseDialog": PauseDialog}, [replace(PAUSE, dialog=spec)])
+def test_an_action_has_the_plan_screen_or_the_one_class_that_is_for_it() -> None:
+    assert screen_of(PAUSE) is screen_of(CHANGE_PAUSE) is PauseDialog
+    assert screen_of(DELETE_BACKUP) is PlanScreen
+    module, other, lost = ModuleType("module"), ModuleType("other"), ModuleType("lost")
+    vars(module)["PauseDialog"] = PauseDialog
+    assert find_screens([module, module]) == {"pause": PauseDialog, "change-pause": PauseDialog}
+    vars(other)["Rival"] = type("Rival", (PlanScreen,), {"actions": ("pause",)})
+    with pytest.raises(LookupError, match="action pause has two screens: PauseDialog and Rival"):
+        find_screens([module, other])
+    vars(lost)["Lost"] = type("Lost", (PlanScreen,), {"actions": ("no-such",)})
+    with pytest.raises(LookupError, match="Lost is for no-such, which is no action"):
+        find_screens([lost])
 
 
 @pytest.mark.parametrize(
@@ -90,6 +94,8 @@ def test_every_action_has_one_dialog() -> None:
         ([replace(PAUSE, planner=no_planner)], "action pause has no planner"),
         ([replace(PAUSE, kinds=())], "action pause has no kinds"),
         ([replace(PAUSE, rights=())], "action pause has no rights"),
+        ([replace(PAUSE, dialog=None)], "action pause has no dialog"),
+        ([replace(LOGS, dialog=PAUSE.dialog)], "action logs has a dialog"),
         ([replace(PAUSE, short="")], "action pause has a rank in the footer and no word for it"),
         ([PAUSE, replace(PAUSE, place=15)], "two actions are called pause"),
         ([PAUSE, replace(UNPAUSE, place=10)], "actions pause and unpause both have the place 10"),

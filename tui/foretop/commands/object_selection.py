@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from foretop_core.actions.guard import ActionRefused
+from foretop_core.actions.validation import comma_separated
 from foretop_core.errors import BadInput
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
@@ -97,7 +98,7 @@ def velero_namespace(snapshot: ClusterSnapshot, given: Sequence[str]) -> str:
 
 def listed(values: Iterable[str]) -> tuple[str, ...]:
     """`a,b` and repeated options alike."""
-    return tuple(part.strip() for value in values for part in value.split(",") if part.strip())
+    return tuple(part for value in values for part in comma_separated(value))
 
 
 def pairs(values: Iterable[str], what: str, between: str = "=") -> dict[str, str]:

@@ -98,6 +98,9 @@ class BaseModal(ModalScreen[Answer]):
         cells = self.app.size.width
         return min(cells, next(wide for least, wide in _WINDOWS if cells >= least))
 
+    def pulse(self) -> None:
+        """Called at every change of the store, and at every second of the clock."""
+
     def show_notice(self, text: str) -> bool:
         """Shows a message inside the window; False where it has no place for one, and the message waits."""
         return False

@@ -8,7 +8,7 @@ deletes, or is done in production, asks for a name first.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 from rich.text import Text
@@ -25,6 +25,7 @@ from foretop.dialogs.dialog_parts import (
     NO_TABLE,
     DialogButton,
     DialogEdge,
+    DialogField,
     FieldPair,
     MessageBody,
     NoticeLine,
@@ -33,9 +34,11 @@ from foretop.dialogs.dialog_parts import (
     RadioList,
     boxed,
 )
+from foretop.widgets.line_widgets import line_width
 from foretop.widgets.paragraphs import Paragraph, Span
 from foretop.widgets.prompt import Prompt
 from foretop.widgets.styles import BOLD, DIM, PLAIN, style_of
+from foretop_core.actions.action_record import Field, TextField
 from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import cut_end, unsigned, width
@@ -53,6 +56,8 @@ _SLIM = 60
 """Cells below which two fields stand below each other."""
 _MOST_WRITTEN = 3
 """Lines of what is written that are always in sight; more of them are read as the rest is."""
+_LEAST_PLACE = 12
+"""Cells; where fewer are left of the title, the place is left out."""
 _BESIDE_WAYS = 6
 """Cells of the border that the keys in it leave free."""
 _NOTICE = 5.0
@@ -87,59 +92,91 @@ class DialogFrame(BaseModal[None]):
         Binding("pageup", "scroll_by(-5)", show=False),
         Binding("q", "leave_by_letter", show=False),
     ]
-    verb: str = ""
-    """The word on the button that sends."""
-    is_asking = True
-    _text = DialogText("")
-    _notice_timer: Timer | None = None
-    _asks_for_name = False
-    """The notice says what is to be typed first."""
 
-    def fields(self) -> Iterable[Widget]:
-        """The fields: what can be chosen or typed."""
+    def __init__(self, ascii: bool) -> None:
+        super().__init__(ascii)
+        self.wanted = ""
+        """What must be typed before it is sent; what needs it cannot be undone, or is done in production."""
+        self.wanted_is = ""
+        """Says what that is, where it is not the name."""
+        self.is_asking = True
+        self._text = DialogText("")
+        self._notice_timer: Timer | None = None
+        self.cancel, self.go = DialogButton("Cancel", "cancel"), DialogButton("", "go")
+        self._lead, self._said, self._writes = (
+            MessageBody(ascii=ascii, id=name) for name in ("lead", "said", "writes")
+        )
+        self._edges = DialogEdge("╭╮", ascii, "top"), DialogEdge("╰╯", ascii, "bottom")
+        self._notice = NoticeLine(ascii=ascii, id="notice")
+        self._rows = PlanTableView(ascii)
+        self._confirm = Prompt(id="confirm")
+        self._to_type = Label("", id="wanted", markup=False)
+        self._fields = Vertical(id="fields")
+        self._scrolled = Vertical(id="scrolled")
+        """Fields and sentences; where they do not fit they scroll, and the buttons stay."""
+        self._window = Vertical(classes="window dialog")
+
+    def fields(self) -> Iterable[Field | tuple[Field, Field] | RadioList]:
+        """The form; two fields that are a pair stand beside each other where there is room."""
         return ()
 
-    @property
-    def wanted(self) -> str:
-        """The word that must be typed before anything dangerous is sent."""
-        return ""
-
-    @property
-    def wanted_is(self) -> str:
-        """Says what the word is, where it is not the name."""
-        return ""
-
-    @property
-    def is_dangerous(self) -> bool:
-        """True if what it does cannot be undone, or is done in production; it looks so."""
-        return bool(self.wanted)
-
     def compose(self) -> ComposeResult:
-        with Vertical(classes="window dialog"):
-            yield DialogEdge("╭╮", self.ascii, "top")
+        with self._window:
+            yield self._edges[0]
             with Vertical(classes="sides"):
-                with Vertical(id="scrolled"):
-                    yield MessageBody(ascii=self.ascii, id="lead")
-                    with Vertical(id="fields"):
-                        yield Label("", id="wanted", markup=False)
+                with self._scrolled:
+                    yield self._lead
+                    with self._fields:
+                        yield self._to_type
                         with Horizontal(classes="confirm"):
-                            yield from boxed(Prompt(id="confirm"))
-                        yield from self.fields()
-                    yield PlanTableView(self.ascii)
-                    yield MessageBody(ascii=self.ascii, id="said")
-                yield NoticeLine(ascii=self.ascii, id="notice")
-                yield MessageBody(ascii=self.ascii, id="writes")
+                            yield from boxed(self._confirm)
+                        for field in self.fields():
+                            match field:
+                                case RadioList():
+                                    yield field
+                                case (left, right):
+                                    yield FieldPair(left, right, self.ascii)
+                                case _:
+                                    yield DialogField(field, self.ascii)
+                    yield self._rows
+                    yield self._said
+                yield self._notice
+                yield self._writes
                 with Horizontal(classes="knobs"):
-                    yield DialogButton("Cancel", "cancel")
-                    yield DialogButton(self.verb, "go")
-            yield DialogEdge("╰╯", self.ascii, "bottom")
+                    yield self.cancel
+                    yield self.go
+            yield self._edges[1]
 
     def on_mount(self) -> None:
         # Before the first paint, which would be narrow else, with its buttons cut off.
         self._take_width(self.app.size.width)
-        self.show_wanted()
         self.show_fields(True)
         self.start()
+
+    def typed(self, name: str) -> str:
+        """The text of a field as it stands."""
+        return self.query_one(f"#{name}", Prompt).value.strip()
+
+    def cycler(self, name: str) -> OptionCycler:
+        return self.query_one(f"#{name}", OptionCycler)
+
+    def values(self) -> dict[str, Any]:
+        """By the names of the fields, what is typed, as it is read, and what is chosen; raises BadInput."""
+        fields = (node.field for node in self._fields.walk_children(DialogField))
+        return {
+            field.name: field.read(self.typed(field.name))
+            if isinstance(field, TextField)
+            else self.cycler(field.name).value
+            for field in fields
+        }
+
+    def fill(self, fields: Iterable[Field]) -> None:
+        """Begins anew with these values."""
+        for field in fields:
+            if isinstance(field, TextField):
+                self.query_one(f"#{field.name}", Prompt).value = field.value
+            else:
+                self.cycler(field.name).show(field)
 
     def start(self) -> None:
         """To the first field, and where there is none to the action."""
@@ -147,15 +184,7 @@ class DialogFrame(BaseModal[None]):
 
     def _stops(self) -> list[Widget]:
         """The fields that are shown, in their order."""
-        # By their class, here and below: a selector would be matched with every part of the window at every key.
-        return [
-            widget
-            for widget in self.query_one("#fields").walk_children(Widget)
-            if isinstance(widget, Prompt | OptionCycler | RadioList)
-            and all(
-                node.display and not node.disabled for node in widget.ancestors_with_self if isinstance(node, Widget)
-            )
-        ]
+        return [widget for widget in self.focus_chain if not isinstance(widget, DialogButton)]
 
     @property
     def can_be_typed_in(self) -> bool:
@@ -168,38 +197,15 @@ class DialogFrame(BaseModal[None]):
             self._scrolled.scroll_end(animate=False)
 
     def on_resize(self, event: events.Resize) -> None:
-        """As wide as its class of sizes; what was high because it was narrow need not stay so."""
+        """As wide as its class of sizes; drawn once the new size is there."""
         self._take_width(event.size.width)
-        self.call_after_refresh(self._draw_afresh)
-
-    def _draw_afresh(self) -> None:
-        """Once the new size is there: until then the sentences are those that the old one had room for."""
-        self.start_afresh()
-        self.draw()
-
-    def start_afresh(self) -> None:
-        """Something quite different is said from now on: its height counts alone."""
-        for body in self.query(MessageBody):
-            body.start_afresh()
+        self.call_after_refresh(self.draw)
 
     def _take_width(self, screen: int) -> None:
-        self.query_one(".dialog").styles.width = dialog_width(screen)
+        self._window.styles.width = dialog_width(screen)
 
     def draw(self) -> None:
         """Brings everything in the window up to date."""
-
-    @property
-    def _scrolled(self) -> Vertical:
-        """Fields and sentences; where they do not fit they scroll, and the buttons stay."""
-        return self.query_one("#scrolled", Vertical)
-
-    @property
-    def cancel(self) -> DialogButton:
-        return self.query_one("#cancel", DialogButton)
-
-    @property
-    def go(self) -> DialogButton:
-        return self.query_one("#go", DialogButton)
 
     @property
     def _inner(self) -> int:
@@ -214,53 +220,47 @@ class DialogFrame(BaseModal[None]):
 
     @property
     def is_confirmed(self) -> bool:
-        return not self.wanted or self.query_one("#confirm", Prompt).value == self.wanted
-
-    def show_wanted(self) -> None:
-        """The field for what must be typed; it comes and goes with the protection of a cluster."""
-        for widget in self.query("#wanted, .confirm"):
-            widget.display = bool(self.wanted)
-        self.query_one(".dialog").set_class(self.is_dangerous, "-dangerous")
-        for edge in self.query(DialogEdge):
-            edge.look_dangerous(self.is_dangerous)
-        self.go.look_dangerous(self.is_dangerous)
+        return not self.wanted or self._confirm.value == self.wanted
 
     def show_fields(self, shown: bool) -> None:
-        self.query_one("#fields").display = shown and any(child.display for child in self.query_one("#fields").children)
+        """The field for what must be typed comes and goes with the protection of a cluster."""
+        for widget in self.query("#wanted, .confirm"):
+            widget.display = bool(self.wanted)
+        self._window.set_class(bool(self.wanted), "-dangerous")
+        for part in (*self._edges, self.go):
+            part.look_dangerous(bool(self.wanted))
+        self._fields.display = shown and any(child.display for child in self._fields.children)
 
     def say(self, text: DialogText) -> None:
         """Shows it, each part in its place; only the table scrolls where there is room for the rest."""
         self._text = text
-        if self.wanted:
-            prompt = unsigned(f"Type {self.wanted} to confirm{self.wanted_is}.")
-            self._label("#wanted", Text(prompt, no_wrap=True))
+        prompt = Text(unsigned(f"Type {self.wanted} to confirm{self.wanted_is}."), no_wrap=True)
+        if self.wanted and self._to_type.content != prompt:
+            self._to_type.update(prompt)  # An update has the whole screen laid out.
         screen, inner = self.app.size, self._inner
-        is_low, has_table = screen.height < LOW, bool(text.table.rows)
-        window = self.query_one(".dialog")
+        is_low, is_high, has_table = screen.height < LOW, screen.height >= HIGH, bool(text.table.rows)
         # At once: each change of a class has the whole window styled anew.
-        window.update_classes(
-            {"-airy": screen.height >= HIGH, "-plain": not has_table, "-slim": inner < _SLIM}, animate=False
-        )
-        for pair in self.query_one("#fields").walk_children(FieldPair):
+        self._window.update_classes({"-airy": is_high, "-plain": not has_table, "-slim": inner < _SLIM}, animate=False)
+        for pair in self._fields.walk_children(FieldPair):
             pair.stack(inner < _SLIM)
-        lead, body, writes = (self.query_one(f"#{name}", MessageBody) for name in ("lead", "said", "writes"))
-        lead.show(text.lead)
-        writes.show(text.writes)
-        apart = not is_low and writes.lines_needed(inner) <= _MOST_WRITTEN
-        body.show((*text.said, *(() if apart else text.writes)))
-        writes.display = apart and bool(text.writes)
-        lead.display, body.display = bool(text.lead), bool(body.paragraphs)
+        self._lead.show(text.lead)
+        self._writes.show(text.writes)
+        written = self._writes.lines_wanted(inner)
+        is_apart = not is_low and 0 < written <= _MOST_WRITTEN
+        self._said.show(text.said if is_apart else (*text.said, *text.writes))
+        for body, shown in ((self._writes, is_apart), (self._lead, True), (self._said, True)):
+            body.display = shown and bool(body.paragraphs)
         most = screen.height if is_low else screen.height - (2 if screen.width < WIDE else 6)
-        room = max(3, most - _AROUND - (writes.lines_needed(inner) if writes.display else 0))
-        air = screen.height >= HIGH
-        above = lead.lines_needed(inner) + (air and lead.display) + self._above(air or not has_table)
-        spoken = body.lines_needed(inner)
+        room = max(3, most - _AROUND - written * is_apart)
+        above = self._lead.lines_wanted(inner) + (is_high and self._lead.display) + self._field_lines
+        above += (is_high or not has_table) and self._field_lines > 0
+        spoken = self._said.lines_wanted(inner)
         rows = max(_FEWEST_ROWS + 1, room - above - spoken)
-        self.query_one(PlanTableView).show(text.table, rows, wide=screen.width >= WIDE)
+        self._rows.show(text.table, rows, wide=screen.width >= WIDE)
         beside = room - above - (min(rows, len(text.table.rows) + 1) if has_table else 0)
         self._scrolled.styles.max_height = room
-        body.styles.max_height = beside if beside >= min(_FEWEST_SENTENCES, spoken) else room
-        self.query_one(NoticeLine).rule(has_table)
+        self._said.styles.max_height = beside if beside >= min(_FEWEST_SENTENCES, spoken) else room
+        self._notice.rule(has_table)
         self._show_edges()
         # Whether all of it is in sight is known once it has its size.
         self.call_after_refresh(self._settle_view)
@@ -271,75 +271,68 @@ class DialogFrame(BaseModal[None]):
             self.focused.scroll_visible(animate=False)
         self._show_edges()
 
-    def _label(self, wanted: str, text: Text) -> None:
-        """Shows the text in a label, unless it is there already: an update has the whole screen laid out."""
-        label = self.query_one(wanted, Label)
-        if label.content != text:
-            label.update(text)
-
     def show_notice(self, text: str) -> bool:
         """In the line above the knobs, until something else is said or a few seconds have passed.
 
         Without that line, before it is composed and after it is removed, the message is for the list of messages only.
         """
-        if not self.query("#notice"):
+        if not self._notice.is_attached:
             return False
-        self.query_one(NoticeLine).show([Span(f" {cut_end(text, self.cells)}", BOLD)])
-        if self._notice_timer is not None:
-            self._notice_timer.stop()
+        self._end_notice()
+        self._notice.show([Span(f" {cut_end(text, self.cells)}", BOLD)])
         self._notice_timer = self.set_timer(_NOTICE, self._end_notice)
-        self._asks_for_name = text == self.unconfirmed
         return True
 
     def _end_notice(self) -> None:
-        self._asks_for_name = False
-        self.query_one(NoticeLine).show([])
+        if self._notice_timer is not None:
+            self._notice_timer.stop()
+        self._notice.show([])
 
     @on(Input.Changed, "#confirm")
     def _name_changed(self) -> None:
         """A name that is typed is not asked for any more."""
-        if self._asks_for_name and self.is_confirmed:
+        if self.is_confirmed and self._notice.text.strip() == cut_end(self.unconfirmed, self.cells):
             self._end_notice()
 
-    def _above(self, gap: bool) -> int:
+    @property
+    def _field_lines(self) -> int:
         """The lines of the fields, told before they have been laid out for the first time."""
-        fields = self.query_one("#fields")
-        shown = [child for child in fields.children if child.display] if fields.display else []
-        lines = (child.lines if isinstance(child, RadioList | FieldPair) else 1 for child in shown)
-        return sum(lines) + (gap and bool(shown))
+        shown = [child for child in self._fields.children if child.display] if self._fields.display else []
+        return sum(child.lines if isinstance(child, RadioList | FieldPair) else 1 for child in shown)
 
     def forget_what_was_typed(self) -> None:
         """Clears the word that was typed: what was agreed to once is not agreed to again."""
-        for prompt in self.query("#confirm").results(Prompt):
-            prompt.value = ""
+        self._confirm.value = ""
         self.start()
 
     def _show_edges(self) -> None:
         """Shows what is done and where, which rows are in sight, and the keys."""
-        text, table = self._text, self.query_one(PlanTableView)
-        look = style_of(Tone.BAD) if self.is_dangerous else BOLD
+        table = self._rows
         order = f"{table.table.order}, " if self.app.size.width >= WIDE and table.table.order else ""
         rows = (Span(f"{order}{table.place}", DIM),) if table.scrolls else ()
-        room = self._inner - 6 - sum(width(piece.text) for piece in rows)
-        title = cut_end(text.title, room)
-        place = f" in {text.place}" if text.place else ""
-        where = (Span(cut_end(place, room - width(title)), PLAIN),) if room - width(title) > 12 else ()
-        self.query_one("#top", DialogEdge).show((Span(title, look), *where), rows, framed=True, focused=True)
-        ways = (Span(self._keys_that_fit(), DIM),)
-        self.query_one("#bottom", DialogEdge).show((), ways, framed=True, focused=True)
+        room = self._inner - 6 - line_width(rows)
+        title = Span(cut_end(self._text.title, room), style_of(Tone.BAD) if self.wanted else BOLD)
+        room -= width(title.text)
+        place = f" in {self._text.place}" if self._text.place else ""
+        where = (Span(cut_end(place, room), PLAIN),) if room > _LEAST_PLACE else ()
+        top, bottom = self._edges
+        top.show((title, *where), rows, framed=True, focused=True)
+        bottom.show((), (Span(self._keys_that_fit(), DIM),), framed=True, focused=True)
 
     def _keys_that_fit(self) -> str:
         """As many as fit, whole ones; the way out always, and the way to what is out of sight before all others."""
         ways = "esc close" if self.can_be_typed_in else "esc/q close"
-        table = self.query_one(PlanTableView)
-        unseen = self.query_one("#said", MessageBody).has_more or self._scrolled.max_scroll_y > self._scrolled.scroll_y
-        scroll = (
-            "pgdn more" if self.query_one("#fields").walk_children(RadioList) or not table.scrolls else "up/down scroll"
-        )
-        for way in (*((scroll,) if unseen or table.scrolls else ()), *reversed(self._ways())):
+        scrolls, scrolled = self._rows.scrolls, self._scrolled
+        is_unseen = scrolls or self._said.has_more or scrolled.max_scroll_y > scrolled.scroll_y
+        scroll = "up/down scroll" if scrolls and self._radio is None else "pgdn more"
+        for way in (*((scroll,) if is_unseen else ()), *reversed(self._ways())):
             if width(longer := f"{way} · {ways}") <= self._inner - _BESIDE_WAYS:
                 ways = longer
         return ways
+
+    @property
+    def _radio(self) -> RadioList | None:
+        return next(iter(self._fields.walk_children(RadioList)), None)
 
     def _ways(self) -> tuple[str, ...]:
         """The keys that work where the focus is."""
@@ -362,25 +355,23 @@ class DialogFrame(BaseModal[None]):
     # Keys
 
     def action_step(self, by: int) -> None:
-        choices = self.query_one("#fields").walk_children(RadioList)
-        if self.is_asking and choices and choices[0].display:
-            choices[0].move(by)
-        elif self.query_one(PlanTableView).scrolls:
-            self.action_scroll_by(by)
-        elif self.is_asking and self._stops():
+        radio = self._radio
+        if self.is_asking and radio is not None and radio.display:
+            radio.move(by)
+        elif self.is_asking and not self._rows.scrolls and self._stops():
             self._next(by)
         else:
             self.action_scroll_by(by)
 
     def action_scroll_by(self, by: int) -> None:
         """Down through the fields to the sentences, and through these; up the same way."""
-        body, scrolled = self.query_one("#said", MessageBody), self._scrolled
-        if self.query_one(PlanTableView).scroll_lines(by):
+        scrolled = self._scrolled
+        if self._rows.scroll_lines(by):
             pass
-        elif scrolled.scroll_y < scrolled.max_scroll_y if by > 0 else not body.top:
+        elif scrolled.scroll_y < scrolled.max_scroll_y if by > 0 else not self._said.top:
             scrolled.scroll_relative(y=by, animate=False)
         else:
-            body.scroll_lines(by)
+            self._said.scroll_lines(by)
         self._show_edges()
 
     def action_knob(self, wanted: str) -> None:
@@ -405,7 +396,7 @@ class DialogFrame(BaseModal[None]):
     @on(Prompt.Passed)
     def _passed(self, event: Prompt.Passed) -> None:
         event.stop()
-        if self.query_one(PlanTableView).scrolls:
+        if self._rows.scrolls:
             self.action_scroll_by(event.by)
         else:
             self._next(event.by)
@@ -420,9 +411,8 @@ class DialogFrame(BaseModal[None]):
             self.app.notify(why, severity="warning")
             return
         stops = self._stops()
-        confirm = self.query_one("#confirm", Prompt)
-        if not self.is_confirmed and (self.focused is confirm or self.focused in stops[-1:]):
-            confirm.focus()
+        if not self.is_confirmed and (self.focused is self._confirm or self.focused in stops[-1:]):
+            self._confirm.focus()
             self.app.notify(self.unconfirmed, severity="warning")
         elif self.focused in stops[:-1]:
             self.focus_next()

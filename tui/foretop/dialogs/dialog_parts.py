@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
+from msgspec.structs import replace
 from rich.style import Style
 from rich.text import Text
 from textual import events
@@ -18,14 +19,16 @@ from textual.widget import Widget
 from textual.widgets import Label
 
 from foretop.widgets.line_widgets import FrameLine, StyledLine, TextPane, line_width, strip_of
-from foretop.widgets.paragraphs import Span, wrap
-from foretop.widgets.prompt import Prompt
+from foretop.widgets.paragraphs import Span
+from foretop.widgets.prompt import Prompt, hint
 from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, HEAD, PLAIN, RAISED, style_of, to_ascii
+from foretop_core.actions.action_record import ChoiceField, Field, TextField
 from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.text.terminal_text import cut_end, unsigned, width
 
 LABEL_CELLS = 17
+_PAIR_CELLS = 8
 NO_TABLE = PlanTable((), (), ())
 
 
@@ -83,31 +86,30 @@ class OptionCycler(Widget, can_focus=True):
     class Settled(Message):
         """Enter was pressed on the value."""
 
-    def __init__(self, values: Sequence[str], id: str, ascii: bool) -> None:
-        super().__init__(id=id)
-        self.values = tuple(values)
-        self.at = 0
+    def __init__(self, field: ChoiceField, ascii: bool) -> None:
+        super().__init__(id=field.name)
+        self.field = field
+        self.at = field.at
         self._ascii = ascii
 
     @property
-    def value(self) -> str:
-        return self.values[self.at]
+    def value(self) -> Any:
+        """The chosen option, as the planner gets it."""
+        return self.field.options[self.at][1]
 
-    def offer(self, value: str) -> None:
-        """Takes a value, also one that was not among them."""
-        if value not in self.values:
-            self.values = (*self.values, value)
-        self.at = self.values.index(value)
+    def show(self, field: ChoiceField) -> None:
+        """Other options, from the one that they begin with."""
+        self.field, self.at = field, field.at
         self.refresh()
 
     def render(self) -> Text:
         left, right = ("<", ">") if self._ascii else ("‹", "›")
         style = CURSOR if self.has_focus else PLAIN
-        value = cut_end(to_ascii(unsigned(self.value), self._ascii), max(4, self.size.width - 4))
-        return Text(f"{left} {value} {right}", style=style, no_wrap=True)
+        label = cut_end(to_ascii(unsigned(self.field.options[self.at][0]), self._ascii), max(4, self.size.width - 4))
+        return Text(f"{left} {label} {right}", style=style, no_wrap=True)
 
     def action_turn(self, by: int) -> None:
-        self.at = (self.at + by) % len(self.values)
+        self.at = (self.at + by) % len(self.field.options)
         self.refresh()
         self.post_message(self.Turned())
 
@@ -130,20 +132,20 @@ class DialogField(Horizontal):
 
     DEFAULT_CSS = "DialogField { height: 1; }"
 
-    def __init__(self, label: str, value: Prompt | OptionCycler, *, cells: int = LABEL_CELLS) -> None:
+    def __init__(self, field: Field, ascii: bool, *, cells: int = LABEL_CELLS) -> None:
         super().__init__()
-        self._label = label
-        self._cells = cells
-        self.value = value
+        self.field, self._ascii, self._cells = field, ascii, cells
 
     def compose(self) -> ComposeResult:
-        label = Label(Text(unsigned(self._label), no_wrap=True), classes="label")
+        field = self.field
+        label = Label(Text(unsigned(field.label), no_wrap=True), classes="label")
         label.styles.width = self._cells
         yield label
-        if isinstance(self.value, Prompt):
-            yield from boxed(self.value)
+        if isinstance(field, TextField):
+            placeholder = hint(field.default, field.example)
+            yield from boxed(Prompt(value=field.value, placeholder=placeholder, id=field.name))
         else:
-            yield self.value
+            yield OptionCycler(field, self._ascii)
 
 
 class FieldPair(Horizontal):
@@ -151,8 +153,9 @@ class FieldPair(Horizontal):
 
     lines = 1
 
-    def __init__(self, *fields: DialogField) -> None:
-        super().__init__(*fields, classes="pair")
+    def __init__(self, left: Field, right: Field, ascii: bool) -> None:
+        beside = replace(right, label=f" {right.label}")
+        super().__init__(*(DialogField(field, ascii, cells=_PAIR_CELLS) for field in (left, beside)), classes="pair")
 
     def stack(self, stacked: bool) -> None:
         self.lines = 2 if stacked else 1
@@ -342,35 +345,10 @@ class MessageBody(TextPane):
 
     DEFAULT_CSS = "MessageBody { height: auto; }"
 
-    def __init__(self, *, ascii: bool, whole: bool = True, id: str | None = None) -> None:
-        super().__init__(ascii=ascii, whole=whole, id=id)
-        self._highest: dict[int, int] = {}
-        """By width: in the first layout of a new size a scrollbar may still take a cell, and fold one line more."""
-
-    def lines_needed(self, cells: int) -> int:
-        """The lines that it takes at a width, none where it has nothing to say."""
-        return max(self._highest_at(cells), self._lines_needed(cells)) if self._paragraphs else 0
-
-    def start_afresh(self) -> None:
-        """Something quite different is said from now on: its height counts alone."""
-        self._highest.clear()
-        self.refresh(layout=True)
-
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        self._highest[width] = max(1, self._highest_at(width), self._lines_needed(width))
-        return self._highest[width]
-
-    def _highest_at(self, width: int) -> int:
-        """Never less than at a greater width: a scrollbar that came would make room, and go and come for ever."""
-        return max((lines for cells, lines in self._highest.items() if cells >= width), default=0)
-
-    def _lines_needed(self, width: int) -> int:
-        return len(wrap(self._paragraphs, width - 2))
+        return max(1, self.lines_wanted(width))
 
     def _arrange(self) -> None:
-        """Not before there is a width to fold to: what was folded to nothing would be seen for a moment."""
-        if not self.size.width:
-            return
         before = len(self._lines)
         super()._arrange()
         if len(self._lines) != before:

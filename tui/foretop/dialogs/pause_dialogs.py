@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
-from operator import is_, ne
-
-from textual import work
-from textual.widget import Widget
 
 from foretop.bindings import RESUME, key_name
 from foretop.dialogs import plan_text
-from foretop.dialogs.action_dialog import ActionDialog
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_frame import WIDE
-from foretop.dialogs.dialog_parts import DialogField, FieldPair, RadioList
+from foretop.dialogs.dialog_parts import RadioList
+from foretop.dialogs.plan_screen import PlanScreen
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop.widgets.prompt import Prompt, hint
-from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.action_record import ActionRecord, Field, TextField
 from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.planners.pausing import PauseRequest, end_as_typed, plan_pause, plan_unpause, read_end
-from foretop_core.actions.plans import Plan, Planner
+from foretop_core.actions.plans import Plan, Planner, chosen
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.plan_table import (
     PlanColumn,
@@ -39,7 +32,6 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.pause_facts import count_unpause, pause_note, skipped_ages
 from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts
 from foretop_core.rules.sentences import Text, render, sentence
-from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.drawings import Piece
 
 _LABELS = {
@@ -48,94 +40,86 @@ _LABELS = {
     Choice.LEAVE: "Its own setting",
 }
 _SEVERAL = (PlanColumn("CHOICE", 24), PlanColumn("WHAT HAPPENS NOW"))
-_LABEL_CELLS = 8
 
 
-class UnpauseDialog(ActionDialog):
+class UnpauseDialog(PlanScreen):
     """Unpauses schedules: three values of spec.skipImmediately, and what each would do now."""
 
-    verb = "Unpause"
-    headline = "Unpause {}"
-    titles = ("Unpause {}", "Unpause {}")
-    _held: tuple[tuple[datetime, tuple[ObjectRef, ...]], tuple[ClusterSnapshot, ...], list[ScheduleFacts]] | None = None
+    actions = ("unpause",)
+    _paused: Sequence[ScheduleFacts] = ()
+    """Of the moment of the plan: what the choices, the sentence and the notes say agrees."""
 
-    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
-        super().__init__(service, record, targets, ascii)
-        self._choices = offered_choices(self._paused())
-
-    def fields(self) -> Iterable[Widget]:
-        yield RadioList(len(self._choices), self.ascii)
+    def fields(self) -> Iterable[RadioList]:
+        self._look()
+        self._choices_offered = offered_choices(self._paused)
+        self._radio_list = RadioList(len(self._choices_offered), self.ascii)
+        yield self._radio_list
 
     @property
     def choice(self) -> Choice:
-        return self._choices[self.query_one(RadioList).at]
+        return self._choices_offered[self._radio_list.at]
 
     def planner(self) -> Planner:
-        return _unpausing(self.choice)
+        return chosen(plan_unpause, choice=self.choice)
 
     def make_plan(self) -> TrackedPlan:
         """Offers to skip where something is due, and else to leave the setting: what a person has chosen stays."""
-        self.query_one(RadioList).offer(0 if self._is_due else self._choices.index(Choice.LEAVE))
+        self._look()
+        self._radio_list.offer(0 if self._is_due else self._choices_offered.index(Choice.LEAVE))
+        self._radio_list.show(self._choice_table())
         return super().make_plan()
+
+    def _look(self) -> None:
+        self._paused = [facts for facts in facts_of(self.service, self.keys) if facts.schedule.spec.paused]
 
     @property
     def _is_due(self) -> bool:
-        return any(facts.may_be_due for facts in self._paused())
+        return any(facts.may_be_due for facts in self._paused)
 
     @property
     def title_line(self) -> str:
         if not self.targets.window:
             return super().title_line
-        how_many = humanize.count(len(self.keys), self.noun)
+        how_many = humanize.count(len(self.keys), self.spec.noun)
         return plan_text.title(f"Resume window {{}}: unpause {how_many}", self.targets.window, self.cells)
 
-    def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
+    def consequence(self, plan: Plan, table: PlanTable) -> Sequence[Piece]:
         """Tells who paused it, when and why, and how much it missed; of several what becomes of what is due."""
-        paused = self._paused()
-        if len(self.keys) > 1 or not paused or paused[0].pause is None:
-            return table.sentence
-        return paused_sentence(paused[0])
+        is_alone = len(self.keys) == 1 and self._paused and self._paused[0].pause is not None
+        return paused_sentence(self._paused[0]) if is_alone else table.sentence
 
     def more(self) -> list[Paragraph]:
         """Draws the choices of one on a time axis; tells who opened the window, and where there is nothing to skip."""
-        paused = self._paused()
-        paragraphs = []
-        if len(self.keys) == len(paused) == 1 and self.app.size.width >= WIDE:
-            drawn = choice_axis(paused[0], self.service.queue_line, self._choices, self._labels(paused), self.cells)
+        paused = self._paused
+        if not paused:
+            return []
+        first, paragraphs = paused[0], list[Paragraph]()
+        if len(self.keys) == 1 and self.app.size.width >= WIDE:
+            drawn = choice_axis(first, self.service.queue_line, self._choices_offered, self._labels(), self.cells)
             paragraphs += [*map(plan_text.sentence, drawn), *([paragraph("")] if drawn else [])]
-        if paused and paused[0].pause is not None and self.targets.window:
-            paragraphs.append(paragraph(render(pause_note(paused[0].pause), paused[0].now), label="Window"))
-        if paused and not self._is_due:
+        if first.pause is not None and self.targets.window:
+            paragraphs.append(paragraph(render(pause_note(first.pause), first.now), label="Window"))
+        if not self._is_due:
             paragraphs.append(paragraph("Nothing is due, so there is nothing to skip now."))
         if len(paused) > 1:
             oldest = age_after_skip(paused, self.choice)
-            paragraphs += [paragraph(render(text, paused[0].now), label="Copies") for text in oldest]
+            paragraphs += [paragraph(render(text, first.now), label="Copies") for text in oldest]
         return paragraphs + [paragraph(note, label="Note") for note in default_note(paused, self.choice)]
 
-    def update_choices(self) -> None:
-        paused = self._paused()
-        if len(self.keys) == 1 and paused:
-            table = unpause_choices(paused[0], self.service.queue_line, self._choices, self._labels(paused))
-        else:
-            labels = zip(self._choices, self._labels(paused), strict=True)
-            rows = tuple((Piece(label), Piece(choice_summary(paused, choice))) for choice, label in labels)
-            table = PlanTable((), _SEVERAL, rows)
-        self.query_one(RadioList).show(table)
+    def _choice_table(self) -> PlanTable:
+        choices, labels = self._choices_offered, self._labels()
+        if len(self.keys) == 1 and self._paused:
+            return unpause_choices(self._paused[0], self.service.queue_line, choices, labels)
+        rows = zip(labels, choices, strict=True)
+        summed_up = tuple((Piece(label), Piece(choice_summary(self._paused, choice))) for label, choice in rows)
+        return PlanTable((), _SEVERAL, summed_up)
 
-    def _labels(self, paused: Sequence[ScheduleFacts]) -> list[str]:
+    def _labels(self) -> list[str]:
         """To leave the field alone is named by what it comes to, where that is one and known."""
-        own = {facts.own_choice for facts in paused}
+        own = {facts.own_choice for facts in self._paused}
         as_set = own.pop() if len(own) == 1 else Choice.LEAVE
         as_is = _LABELS[as_set] if as_set is Choice.LEAVE else f"{_LABELS[as_set]}, as set"
-        return [as_is if choice is Choice.LEAVE else _LABELS[choice] for choice in self._choices]
-
-    def _paused(self) -> list[ScheduleFacts]:
-        """Worked out once for each plan: what the choices, the sentence and the notes say is of one moment."""
-        basis = (tuple(map(self.service.snapshot, self.contexts)), self.service.now(self.keys[0].context), self.keys)
-        if self._held is None or self._held[0] != basis[1:] or not all(map(is_, self._held[1], basis[0])):
-            paused = [facts for facts in facts_of(self.service, self.keys) if facts.schedule.spec.paused]
-            self._held = (basis[1:], basis[0], paused)
-        return self._held[2]
+        return [as_is if choice is Choice.LEAVE else _LABELS[choice] for choice in self._choices_offered]
 
 
 def facts_of(service: ActionService, keys: Sequence[ObjectRef]) -> list[ScheduleFacts]:
@@ -147,58 +131,32 @@ def facts_of(service: ActionService, keys: Sequence[ObjectRef]) -> list[Schedule
     ]
 
 
-def _unpausing(choice: Choice) -> Planner:
-    return lambda snapshot, items, now: plan_unpause(snapshot, items, choice, now)
-
-
-class PauseDialog(ActionDialog):
+class PauseDialog(PlanScreen):
     """Pauses schedules, with a reason and a planned end for the next shift; of those paused already both change."""
 
-    verb = "Pause"
-    headline = "Pause {}"
-    titles = ("Pause {}", "Pause {}")
+    actions = ("pause", "change-pause")
 
     def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, record, targets, ascii)
-        pauses = {facts.snapshot.ref(facts.schedule): facts.pause for facts in facts_of(service, self.keys)}
-        self._again = frozenset(key for key, pause in pauses.items() if pause is not None)
+        self._batch = secrets.token_hex(3)
+        facts = facts_of(service, self.keys)
+        self._again = frozenset(each.snapshot.ref(each.schedule) for each in facts if each.pause is not None)
         """Paused when it was opened: one that is unpaused meanwhile is not paused again."""
-        whys = {pause.why if pause is not None else "" for pause in pauses.values()}
-        ends = {end_as_typed(pause.until if pause is not None else None, self.opened) for pause in pauses.values()}
+        whys = {each.pause.why if each.pause is not None else "" for each in facts}
+        ends = {end_as_typed(each.pause.until if each.pause is not None else None, self.opened) for each in facts}
         self._begun = tuple(texts.pop() if len(texts) == 1 else "" for texts in (whys, ends))
         """The texts that the fields begin with: what they have in common."""
 
     def on_mount(self) -> None:
-        self._batch = secrets.token_hex(3)
-        are_noted = all(facts.noted_by for facts in facts_of(self.service, self.keys))
-        if not are_noted and not all(map(self.service.knows_user, self.contexts)):
-            self.waits_for = "Asking the cluster who you are…"
-            self._learn_users()
+        if not all(facts.noted_by for facts in facts_of(self.service, self.keys)):
+            self.learn_users()
 
-    @work
-    async def _learn_users(self) -> None:
-        """Asks who acts, which is written on the schedule: nothing is shown to be written before that is known."""
-        try:
-            await asyncio.gather(*map(self.service.learn_user, self.contexts))
-        finally:
-            self.waits_for = ""
-        self.replan()
-
-    def fields(self) -> Iterable[Widget]:
-        reason = Prompt(placeholder=hint(example="CHG-4711, disk swap"), id="reason")
+    def fields(self) -> Iterable[tuple[Field, Field]]:
         end = "+2h, 04:30 or 2h" if self._again else "04:30 or 2h"
-        until = Prompt(placeholder=hint(example=end), id="until")
-        reason.value, until.value = self._begun
-        fields = [("Reason", reason), ("Until", until)]
+        reason = TextField("reason", "Reason", "CHG-4711, disk swap", value=self._begun[0])
+        until = TextField("until", "Until", end, value=self._begun[1])
         # What is changed of a pause is its end, mostly: who types at once must not type into the reason.
-        (first, prompt), (second, right) = reversed(fields) if self._again.issuperset(self.keys) else fields
-        yield FieldPair(
-            DialogField(first, prompt, cells=_LABEL_CELLS), DialogField(f" {second}", right, cells=_LABEL_CELLS)
-        )
-
-    def planner(self) -> Planner:
-        request = self._window()
-        return lambda snapshot, items, now: plan_pause(snapshot, items, request, now)
+        yield (until, reason) if self._again.issuperset(self.keys) else (reason, until)
 
     @property
     def title_line(self) -> str:
@@ -215,9 +173,9 @@ class PauseDialog(ActionDialog):
         changed = sum(step.target in self._again for step in steps)
         if not 0 < changed < len(steps):
             return ""
-        return f"Pause {humanize.count(len(steps) - changed, self.noun)}, change the pause of {changed}"
+        return f"Pause {humanize.count(len(steps) - changed, self.spec.noun)}, change the pause of {changed}"
 
-    def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
+    def consequence(self, plan: Plan, table: PlanTable) -> Sequence[Piece]:
         if plan.steps:
             return plan_table(plan, self.service.queue_line).sentence
         paused = facts_of(self.service, self.keys)
@@ -228,7 +186,7 @@ class PauseDialog(ActionDialog):
         if self._again:
             empty = "removes it" if any(self._begun) else "leaves it as it is"
             lines.append(f"+2h adds to the end that a pause has; an empty field {empty}.")
-        if self.query_one("#until", Prompt).value.strip():
+        if self.typed("until"):
             lines.append(
                 f"Nothing resumes by itself: at the end Triage reminds you, and {key_name(RESUME)} resumes the window."
             )
@@ -241,28 +199,27 @@ class PauseDialog(ActionDialog):
         paused = sum(report.result.step.target not in self._again for report in done)
         if paused:
             them = "this schedule" if paused == 1 else "these schedules"
-            these = them if paused == len(done) else f"the {humanize.count(paused, self.noun)} paused now"
+            these = them if paused == len(done) else f"the {humanize.count(paused, self.spec.noun)} paused now"
             yield paragraph(f"{key_name(RESUME)} unpauses {these} again, and no other{'s' if paused > 1 else ''}.")
 
-    def _window(self) -> PauseRequest:
-        """Reads the fields; those paused already get what differs from the text that a field began with."""
-        context = self.keys[0].context
-        reason, typed = typed_now = tuple(self.query_one(name, Prompt).value.strip() for name in ("#reason", "#until"))
-        new_reason, new_end = map(ne, typed_now, self._begun)
-        end = self._begun[1]
+    def planner(self) -> Planner:
+        """Changes of those paused already what differs from the text that a field began with."""
+        reason, typed = self.typed("reason"), self.typed("until")
+        was_reason, end = self._begun
+        changes_end = typed != end
         if end and typed.startswith(f"{end}+"):
             typed = typed.removeprefix(end)
-        until = read_end(typed, self.service.now(context)) if typed and new_end else None
-        user, gap = self.service.user(context), self.service.gap
-        return PauseRequest(user, self._batch, reason, until, gap, self._again, new_reason, new_end)
-
-
-class ChangePauseDialog(PauseDialog):
-    """Changes the reason and the end of pauses."""
-
-    verb = "Change"
-    headline = "Change the pause of {}"
-    titles = ("Change the pause of {}", "Change the pause of {}")
+        request = PauseRequest(
+            self.service.user(self.context),
+            self._batch,
+            reason,
+            read_end(typed, self.now) if typed and changes_end else None,
+            self.service.gap,
+            self._again,
+            reason != was_reason,
+            changes_end,
+        )
+        return chosen(plan_pause, request=request)
 
 
 def age_after_skip(schedules: Sequence[ScheduleFacts], choice: Choice) -> list[Text]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from foretop.dialogs.plan_text import StepReport
+from foretop.dialogs.plan_text import StepReport, summary
 from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Planner
 from foretop_core.actions.velero_pickup import PICKED_UP_WITHIN, Probe, ProgressReport, follow_write
@@ -67,6 +67,11 @@ class PlanRun:
                     group.create_task(self._follow(place, probe))
         if self.listener is None and (not was_heard or any(report.seen for report in self.told)):
             self._afterwards(self)
+
+    @property
+    def summary(self) -> str:
+        """The outcome in one line."""
+        return summary(self.told, self.problem)
 
     @property
     def rest(self) -> tuple[ObjectRef, ...]:

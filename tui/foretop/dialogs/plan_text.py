@@ -139,15 +139,23 @@ def skipped(targets: ActionTargets) -> list[str]:
     return [f"{count} left out: {why.removeprefix('it is ')}." for why, count in targets.skipped]
 
 
+def listed(label: str, lines: Sequence[str]) -> list[Paragraph]:
+    """A paragraph for each, the label before the first."""
+    return [paragraph(text, label=" " if index else label) for index, text in enumerate(lines)]
+
+
 def writes(steps: Sequence[PlanStep], cells: int, *, copies: bool = True) -> list[Paragraph]:
-    """The lines on what is written, once for all objects, and how to copy the command; what differs is in the table."""
-    if not steps:
-        return []
-    text = written(steps[0].changes if len(steps) == 1 else common_changes(steps))
-    if len(steps) > 1:
-        text = f"{text}, on each of {len(steps)}" if text else f"{len(steps)} changes, one for each"
-        text = "; ".join([text, *_own_changes(steps)])
-    return written_lines(text, cells, copies=copies)
+    """The lines on what is written, and how to copy the command."""
+    return written_lines(written_by(steps), cells, copies=copies)
+
+
+def written_by(steps: Sequence[PlanStep]) -> str:
+    """All that is written, once for all objects; what differs is in the table."""
+    if len(steps) < 2:
+        return written(change for step in steps for change in step.changes)
+    text = written(common_changes(steps))
+    text = f"{text}, on each of {len(steps)}" if text else f"{len(steps)} changes, one for each"
+    return "; ".join([text, *_own_changes(steps)])
 
 
 def _own_changes(steps: Sequence[PlanStep]) -> list[str]:

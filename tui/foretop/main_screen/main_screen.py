@@ -10,7 +10,7 @@ import importlib
 import time
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msgspec.structs import replace
 from textual import events, on
@@ -32,6 +32,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
 
 if TYPE_CHECKING:
+    from foretop.dialogs.base_modal import BaseModal
     from foretop.main_screen.action_host import ActionCarrier, AppHost
     from foretop.main_screen.object_actions import ObjectActions
     from foretop.main_screen.screen_actions import ScreenActions
@@ -230,6 +231,9 @@ class MainScreen(Screen[None]):
             self.state.judge()
             if self.page is not None and self.page.state is not None:
                 self._draw_page(self.page)
+            for window in self._windows():
+                if window.is_mounted and not window.is_left:
+                    window.pulse()
         version = self.state.version if self.state is not None else ()
         if version == self._version:
             self._show_top()
@@ -238,14 +242,17 @@ class MainScreen(Screen[None]):
             self.show_frame()
 
     def _kinds_on_demand(self) -> frozenset[str]:
-        """The kinds that are needed by the page and by the window before it."""
+        """The kinds that are needed by the page and by the windows before it."""
         of_page = self.page.kinds_on_demand() if self.page is not None else frozenset[str]()
+        return of_page.union(*(window.kinds_on_demand for window in self._windows()))
+
+    def _windows(self) -> list[BaseModal[Any]]:
         if self.app.screen is self:
-            return of_page
+            return []
         # Only a window that is open has loaded it.
         from foretop.dialogs.base_modal import BaseModal
 
-        return of_page.union(*(one.kinds_on_demand for one in self.app.screen_stack if isinstance(one, BaseModal)))
+        return [screen for screen in self.app.screen_stack if isinstance(screen, BaseModal)]
 
     def _draw_page(self, page: Page) -> None:
         """A page that cannot be drawn leaves the frame and the other pages alone."""

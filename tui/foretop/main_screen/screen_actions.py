@@ -376,7 +376,7 @@ class ScreenActions:
 
     async def do_messages(self) -> None:
         """Lists what was said and what was sent to the clusters shown; that nothing was changed is no news."""
-        from foretop.dialogs.action_dialog import NOT_DONE
+        from foretop.dialogs.plan_screen import NOT_DONE
         from foretop.dialogs.text_screens import MessagesScreen
         from foretop_core.actions.journal import Journal, default_path
 

@@ -352,7 +352,8 @@ class WriteActions:
         self._marked = page.table if isinstance(page, TablePage) and (chosen.marked or chosen.findings) else None
         self.service.zone = self.host.state.zone_of(chosen.keys[0])
         self.service.gap = self.host.state.thresholds.gap
-        self.host.app.push_screen(make_dialog(self.service, record, chosen, ascii, self._keep_results, self.host.state))
+        self.service.shifts = self.host.state.shift_ends, self.host.state.zone
+        self.host.app.push_screen(make_dialog(self.service, record, chosen, ascii, self._keep_results))
 
     def _keep_results(self, key: ObjectRef, files: FetchedFiles) -> None:
         """For the page that they were asked for on, if it is still there."""

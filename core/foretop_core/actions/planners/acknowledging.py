@@ -8,7 +8,15 @@ from datetime import UTC, datetime, time, timedelta, tzinfo
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.actions.action_record import MIDDLE, ActionRecord, AskedOf, CommandLine
+from foretop_core.actions.action_record import (
+    MIDDLE,
+    ActionRecord,
+    AskedOf,
+    ChoiceField,
+    CommandLine,
+    DialogSpec,
+    TextField,
+)
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import create_plain_step, patch_step
@@ -183,6 +191,7 @@ def _step(
     return replace(step, changes=(*step.summary, *change_lines("POST", body, {})))
 
 
+_LENGTHS = (("an hour", "1h"), ("the end of the shift", SHIFT), ("it changes", CHANGE))
 ACKNOWLEDGE = ActionRecord(
     230,
     "acknowledge",
@@ -197,6 +206,15 @@ ACKNOWLEDGE = ActionRecord(
     short="acknowledge",
     footer=MIDDLE,
     words=("known", "hide", "silence", "mute", "snooze"),
+    dialog=DialogSpec(
+        "Acknowledge {}",
+        "Acknowledge",
+        noun="finding",
+        fields=(
+            TextField("reason", "Reason", "known, disk swap on Monday"),
+            ChoiceField("until", "Known until", _LENGTHS),
+        ),
+    ),
     commands=(
         CommandLine(
             "acknowledge", "foretop acknowledge schedule/nightly --for shift --reason 'the bucket is being moved'"
@@ -219,5 +237,6 @@ UNACKNOWLEDGE = ActionRecord(
     short="open again",
     footer=MIDDLE,
     words=("unacknowledge",),
+    dialog=DialogSpec("Open again: {}", "Open again", noun="finding"),
     commands=(CommandLine("unacknowledge", "foretop unacknowledge schedule/nightly"),),
 )

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.actions.action_record import EARLY, ActionRecord, CommandLine
+from foretop_core.actions.action_record import EARLY, ActionRecord, CommandLine, DialogSpec
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import patch_step
 from foretop_core.actions.validation import days_in_hours
@@ -270,6 +270,7 @@ PAUSE = ActionRecord(
     footer=EARLY,
     words=("stop", "suspend"),
     hint="pause {}",
+    dialog=DialogSpec("Pause {}", "Pause", ("Pause {}", "Pause {}")),
     commands=(CommandLine("schedule pause", "foretop schedule pause -l tier=gold --yes"),),
     purpose="pause and unpause schedules",
 )
@@ -289,6 +290,7 @@ CHANGE_PAUSE = ActionRecord(
     footer=EARLY,
     words=("extend", "window", "reason", "until"),
     hint="change the pause",
+    dialog=DialogSpec("Change the pause of {}", "Change", ("Change the pause of {}", "Change the pause of {}")),
     commands=(CommandLine("schedule pause", "foretop schedule pause daily --until +2h --yes"),),
 )
 UNPAUSE = ActionRecord(
@@ -306,6 +308,7 @@ UNPAUSE = ActionRecord(
     footer=EARLY,
     words=("resume", "continue"),
     hint="unpause {}",
+    dialog=DialogSpec("Unpause {}", "Unpause", ("Unpause {}", "Unpause {}")),
     follow=follow_unpause,
     commands=(CommandLine("schedule unpause", "foretop schedule unpause daily --skip-immediately true --dry-run"),),
 )

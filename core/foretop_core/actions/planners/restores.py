@@ -331,6 +331,7 @@ RESTORE_FROM = ActionRecord(
     short="restore",
     footer=EARLY,
     hint="restore from {}",
+    dialog=DialogSpec("Restore from {}", "Restore", ("Restore from {}", "Restore from {}"), "backup"),
     follow=follow_restore,
     to_the_end=True,
     commands=(CommandLine("restore create", "foretop restore create --from-backup nightly-20261115010012"),),

@@ -10,11 +10,12 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.actions import velero_pickup
-from foretop_core.actions.action_record import MIDDLE, ActionRecord, CommandLine
+from foretop_core.actions.action_record import MIDDLE, ActionRecord, CommandLine, DialogSpec
 from foretop_core.actions.field_changes import change_lines
 from foretop_core.actions.planners.schedules import check_schedule, described_by, doubts, meaning
 from foretop_core.actions.plans import Plan, PlanStep, Refusal
 from foretop_core.actions.step_builders import patch_step
+from foretop_core.actions.validation import comma_separated
 from foretop_core.errors import BadInput
 from foretop_core.models import BackupSpec, Resource, Schedule, from_builtins
 from foretop_core.models.kinds import SCHEDULE, RequiredPermission
@@ -284,7 +285,7 @@ def _text(name: str, value: Any) -> str:
 
 def _value(name: str, text: str) -> Any:
     if name in _LISTS:
-        return [part.strip() for part in text.split(",") if part.strip()] or None
+        return list(comma_separated(text)) or None
     return _TRUTHS.get(text) if name == "skip" else text or None
 
 
@@ -300,6 +301,7 @@ EDIT_SCHEDULE = ActionRecord(
     footer=MIDDLE,
     words=("change", "cron", "ttl", "editor"),
     hint="edit {}",
+    dialog=DialogSpec("Edit {}", "Change", ("Change {}", "Change {}")),
     follow=follow_edit,
     commands=(
         CommandLine("schedule edit", "foretop schedule edit nightly --schedule '0 3 * * *' --ttl 720h --dry-run"),

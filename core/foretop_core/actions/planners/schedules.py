@@ -329,6 +329,7 @@ CREATE_SCHEDULE = ActionRecord(
     short="create",
     footer=LATE,
     words=("new", "add"),
+    dialog=DialogSpec("Create a schedule", "Create the schedule", another_choice_helps=True),
     follow=follow_new_schedule,
     commands=(
         CommandLine(

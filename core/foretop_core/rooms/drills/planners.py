@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from foretop_core.actions import validation
-from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine
+from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine, DialogSpec
 from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import JournalEntry
 from foretop_core.actions.planners.downloads import URL_OF_A_FILE
@@ -312,6 +312,7 @@ DRILL = ActionRecord(
     footer=EARLY,
     words=("try", "test", "rehearse"),
     hint="drill {}",
+    dialog=DialogSpec("Drill {}", "Drill", ("Drill {}", "Drill {}"), "namespace"),
     for_administrators=True,
     commands=(CommandLine("drill", "foretop drill shop --dry-run"),),
     purpose="drill a restore",
@@ -336,6 +337,7 @@ DRILL_CLEANUP = ActionRecord(
     footer=LATE,
     hint="delete what its drill left",
     words=("left over", "clean up"),
+    dialog=DialogSpec("Delete what the drill left: {}", "Delete", noun="object", another_choice_helps=True),
     for_administrators=True,
     commands=(CommandLine("drill"),),
     purpose="clean up after a drill",

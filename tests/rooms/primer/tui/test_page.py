@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from foretop.dialogs.confirm_dialog import ConfirmDialog
+from foretop.dialogs.plan_screen import PlanScreen
 from foretop.widgets.prompt import Prompt
 from tests.tui.dashboard_on_box import stand
 
@@ -17,7 +17,7 @@ async def test_the_warm_up_that_is_shown_can_be_created_with_its_minutes(
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.shown.press("6", "p", *"orders", "enter", "tab", "ctrl+u", *"25", "enter", "P")
         dialog = at.dialog
-        assert isinstance(dialog, ConfirmDialog)
+        assert isinstance(dialog, PlanScreen)
         assert dialog.record.id == "create-warm-up"
         assert dialog.query_one("#minutes", Prompt).value == "25"
         await at.shown.press("escape", "enter", *"@daily", "enter", "P")

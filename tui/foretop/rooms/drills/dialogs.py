@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
 from textual import work
-from textual.app import App
-from textual.widget import Widget
 
 from foretop.dialogs import plan_text
-from foretop.dialogs.action_dialog import ActionDialog, DialogState
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.dialog_frame import DialogText
-from foretop.dialogs.dialog_parts import NO_TABLE, DialogField, OptionCycler
+from foretop.dialogs.dialog_parts import NO_TABLE, DialogField
+from foretop.dialogs.plan_screen import DialogState, PlanScreen
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop.widgets.prompt import Prompt, hint
-from foretop_core.actions.action_record import ActionRecord
+from foretop_core.actions.action_record import ActionRecord, ChoiceField, Field, TextField
 from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
@@ -147,71 +143,62 @@ def _told(problem: Exception) -> str:
     return f"Internal error in foretop: {type(problem).__name__}: {problem}"
 
 
-_SECRETS = ("left out", "restored too: who may read them there can read a second copy of them meanwhile")
+_SECRETS = ChoiceField(
+    "secrets",
+    "Secrets",
+    (("left out", False), ("restored too: who may read them there can read a second copy of them meanwhile", True)),
+)
 _OFFERED = "Triage offers to delete it."
 
 
-class DrillDialog(ActionDialog):
+def _read_limit(text: str) -> timedelta:
+    typed = text.strip() or str(USUAL_LIMIT)
+    minutes = int(typed) if typed.isdecimal() and len(typed) < 6 else 0
+    if not 1 <= minutes <= LONGEST_LIMIT:
+        raise BadInput(f"{typed!r} is not a valid time limit", "", f"give minutes from 1 to {LONGEST_LIMIT}")
+    return timedelta(minutes=minutes)
+
+
+class DrillDialog(PlanScreen):
     """Restores the newest good copy of a namespace beside it, and offers to delete that again."""
 
-    verb = "Drill"
-    headline = "Drill {}"
-    titles = ("Drill {}", "Drill {}")
-    noun = "namespace"
+    actions = ("drill",)
 
     def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, record, targets, ascii)
         self.progress: DrillProgress | None = None
         self._left: tuple[LeftDrill, ...] = ()
         self._quotas = ""
+        self._namespace = self.keys[0].name
         self._drill_id = DrillRequest("", "").id
-
-    @property
-    def _cluster(self) -> str:
-        return self.keys[0].context
-
-    @property
-    def _namespace(self) -> str:
-        return self.keys[0].name
 
     # Asking
 
-    def fields(self) -> Iterable[Widget]:
-        yield DialogField("Into", Prompt(placeholder=hint(drill_name(self._namespace, self.opened)), id="into"))
-        yield DialogField("Secrets", OptionCycler(_SECRETS, "secrets", self.ascii))
-        yield DialogField("Time limit", Prompt(placeholder=hint(f"{USUAL_LIMIT} minutes"), id="limit"))
+    def fields(self) -> Iterable[Field]:
+        yield TextField("into", "Into", default=drill_name(self._namespace, self.opened))
+        yield _SECRETS
+        yield TextField("limit", "Time limit", read=_read_limit, default=f"{USUAL_LIMIT} minutes")
 
     def on_mount(self) -> None:
         self._look()
 
     def planner(self) -> Planner:
-        request, backup = self._request(), self._backup()
-        self._limit()
+        values = self.values()
+        into = values["into"] or drill_name(self._namespace, self.opened)
+        self._request = DrillRequest(self._namespace, into, values["secrets"], self._drill_id)
+        self._limit = values["limit"]
+        self._backup = drill_source(self.snapshot, self._namespace)
+        request, backup = self._request, self._backup
         return lambda snapshot, _items, now: plan_drill(snapshot, backup, request, now)
 
     def make_plan(self) -> TrackedPlan:
         """Nothing is there yet that it could be asked of, and the namespace itself may be gone."""
-        plan = self.planner()(self.service.snapshot(self._cluster), (), self.service.now(self._cluster))
-        return TrackedPlan(plan)
-
-    def _backup(self) -> Backup:
-        return drill_source(self.service.snapshot(self._cluster), self._namespace)
-
-    def _request(self) -> DrillRequest:
-        into = self.query_one("#into", Prompt).value.strip() or drill_name(self._namespace, self.opened)
-        return DrillRequest(self._namespace, into, self.query_one("#secrets", OptionCycler).at == 1, self._drill_id)
-
-    def _limit(self) -> timedelta:
-        typed = self.query_one("#limit", Prompt).value.strip() or str(USUAL_LIMIT)
-        minutes = int(typed) if typed.isdecimal() and len(typed) < 6 else 0
-        if not 1 <= minutes <= LONGEST_LIMIT:
-            raise BadInput(f"{typed!r} is not a valid time limit", "", f"give minutes from 1 to {LONGEST_LIMIT}")
-        return timedelta(minutes=minutes)
+        return self.service.plan_beside(self.record, self.planner(), self.contexts)
 
     @work
     async def _look(self) -> None:
         """At what an earlier drill has left, and at the quotas: neither is watched."""
-        executor = self.service.executor(self._cluster)
+        executor = self.service.executor(self.context)
         self._quotas = quota_sentence(self._namespace, await quotas_of(executor.client, self._namespace))
         self.draw()
         self._left = await leftovers(executor)
@@ -238,46 +225,48 @@ class DrillDialog(ActionDialog):
         """Tells what is wrong with the copy, and with the room for it."""
         return [*super().warnings(plan), *([plan_text.look(self._quotas)] if self._quotas and plan.steps else [])]
 
-    def consequence(self, plan: Plan, table: PlanTable) -> tuple[Piece, ...]:
+    def consequence(self, plan: Plan, table: PlanTable) -> Sequence[Piece]:
         if not plan.steps:
-            return super().consequence(plan, table)
+            return ()
         text = f"{plan.steps[-1].forecast}. foretop compares it with the backup, asks you, and deletes it."
         return (Piece(humanize.capitalized(text), Tone.BRIGHT),)
 
-    def _proposal(self, plan: Plan) -> list[Paragraph]:
+    def proposal(self, plan: Plan) -> list[Paragraph]:
         """All that is created, each in a sentence."""
-        if not plan.steps:
-            return super()._proposal(plan)
-        lines = (": ".join(step.summary) for step in plan.steps)
-        return [paragraph(text, label=" " if index else "Makes") for index, text in enumerate(lines)]
+        lines = [": ".join(step.summary) for step in plan.steps]
+        return plan_text.listed("Makes", lines) if lines else super().proposal(plan)
 
-    def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
+    def writes(self, plan: Plan) -> str:
         """The names of all that is created."""
-        text = f"{_targets(plan)} are created" if plan.steps else ""
-        return plan_text.written_lines(text, self.cells, copies=copies)
+        return f"{_targets(plan)} are created" if plan.steps else ""
 
     # Under way, and afterwards
 
     def send(self, planned: TrackedPlan) -> Coroutine[Any, Any, None] | None:
         try:
-            backup, limit = self._backup(), self._limit()
+            self.planner()
         except ForetopError:
             self.replan()  # It says what has changed since.
             return None
+        notify: Callable[[str], None] = self.app.notify
+
+        def tell(progress: DrillProgress) -> None:
+            """For when the dialog is gone."""
+            kept = f" {_targets(progress.deletion)}: still there. {_OFFERED}" if progress.deletion is not None else ""
+            notify(f"{progress.sentence}{kept}")
+
         self.progress = DrillProgress(
-            self.confirmed_service, planned.plan, backup, self._request(), limit, _toast(self.app)
+            self.confirmed_service, planned.plan, self._backup, self._request, self._limit, tell
         )
-        return self._go_on(self.progress.run())
+        return self._go_on(self.progress, self.progress.run())
 
     def press_again(self) -> None:
         if self.progress is not None and self.progress.deletion is not None:
-            self.app.run_worker(self._go_on(self.progress.delete()))
+            self.app.run_worker(self._go_on(self.progress, self.progress.delete()))
 
-    def _go_on(self, work: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None]:
-        assert self.progress is not None
+    def _go_on(self, progress: DrillProgress, work: Coroutine[Any, Any, None]) -> Coroutine[Any, Any, None]:
         self.dialog_state = DialogState.SENDING
-        self.progress.listener = self._moved
-        self.start_afresh()
+        progress.listener = self._moved
         self.show_fields(False)
         self.cancel.focus()
         self.draw()
@@ -294,9 +283,8 @@ class DrillDialog(ActionDialog):
             super().draw()
             return
         self.is_asking = False
-        paragraphs = tuple(self._course(self.progress))
-        self.say(DialogText(self.title_line, plan_text.place(self.keys, self.cells), said=paragraphs))
-        self._show_knobs()
+        self.say(self.page_of(said=tuple(self._course(self.progress))))
+        self.show_knobs()
 
     def _course(self, progress: DrillProgress) -> Iterator[Paragraph]:
         if self.dialog_state is DialogState.SENDING:
@@ -306,8 +294,8 @@ class DrillDialog(ActionDialog):
         if self.dialog_state is DialogState.DONE and progress.deletion is not None:
             yield paragraph(f"Still there: {_targets(progress.deletion)}.")
 
-    def _show_knobs(self) -> None:
-        super()._show_knobs()
+    def show_knobs(self) -> None:
+        super().show_knobs()
         if self.dialog_state is DialogState.DONE and self.progress is not None:
             asks = self.progress.deletion is not None
             self.go.display = asks
@@ -328,9 +316,8 @@ def _outcome(progress: DrillProgress) -> Iterator[Paragraph]:
     result = progress.result
     if result is not None:
         for place, count in enumerate(result.report.counts):
-            label = " " if place else "Restored"
             counts = f"{count.kind}: {count.restored} of {count.expected}{count.ended_text}"
-            yield paragraph(counts, _tone(count.is_short), label=label)
+            yield paragraph(counts, _tone(count.is_short), label=" " if place else "Restored")
         if result.report.left_out:
             yield paragraph(humanize.join(result.report.left_out, 12), label="Left out")
         yield paragraph(progress.sentence, _tone(bool(result.report.failed)), bold=True)
@@ -349,27 +336,13 @@ def _targets(plan: Plan) -> str:
     return humanize.join([str(step.target) for step in plan.steps], 6)
 
 
-def _toast(app: App[Any]) -> Callable[[DrillProgress], None]:
-    """For when the dialog is gone."""
-
-    def tell(progress: DrillProgress) -> None:
-        kept = f" {_targets(progress.deletion)}: still there. {_OFFERED}" if progress.deletion is not None else ""
-        app.notify(f"{progress.sentence}{kept}")
-
-    return tell
-
-
-_DELETED = "deleted"
 _GOING = "Its drill is still going, or was a few minutes ago: it deletes that itself."
 
 
-class DrillCleanupDialog(ActionDialog):
+class DrillCleanupDialog(PlanScreen):
     """Offers to delete what is left of one drill and is proven; each object can be left alone."""
 
-    verb = "Delete"
-    headline = "Delete what the drill left: {}"
-    noun = "object"
-    another_choice_helps = True
+    actions = ("drill-cleanup",)
 
     def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
         super().__init__(service, record, targets, ascii)
@@ -378,13 +351,9 @@ class DrillCleanupDialog(ActionDialog):
         """The deletion of all that is proven; None while the cluster is being asked."""
         self._unknown = ""
 
-    @property
-    def _cluster(self) -> str:
-        return self.keys[0].context
-
-    def fields(self) -> Iterable[Widget]:
+    def fields(self) -> Iterable[Field]:
         for kind in DELETED_IN_ORDER:
-            yield DialogField(kind, OptionCycler((_DELETED, "left alone"), kind.lower(), self.ascii))
+            yield ChoiceField(kind.lower(), kind, (("deleted", True), ("left alone", False)))
 
     def on_mount(self) -> None:
         self._show_choices()
@@ -393,7 +362,7 @@ class DrillCleanupDialog(ActionDialog):
     @work
     async def _look(self) -> None:
         """At the server itself, and into the journal: neither the store nor the label alone proves anything."""
-        executor = self.service.executor(self._cluster)
+        executor = self.service.executor(self.context)
         try:
             drills = await leftovers(executor)
             mine = [drill for drill in drills if any(item.target == self.keys[0] for item in drill.objects)]
@@ -406,28 +375,23 @@ class DrillCleanupDialog(ActionDialog):
         self.replan()
         self.start()
 
-    def _show_choices(self) -> None:
-        kinds = self._steps()
-        for kind in DELETED_IN_ORDER:
-            field = self.query_one(f"#{kind.lower()}", OptionCycler).parent
-            assert isinstance(field, DialogField)
-            field.display = kind in kinds
+    @property
+    def _steps(self) -> Sequence[PlanStep]:
+        return self._proven.steps if self._proven is not None else ()
 
-    def _steps(self) -> Mapping[str, PlanStep]:
-        return {step.target.kind: step for step in self._proven.steps} if self._proven is not None else {}
+    def _show_choices(self) -> None:
+        kinds = {step.target.kind for step in self._steps}
+        for node in self._fields.walk_children(DialogField):
+            node.display = node.field.label in kinds
 
     def planner(self) -> Planner:
         assert self._proven is not None
         return deletion_planner(self._proven)
 
     def make_plan(self) -> TrackedPlan:
-        chosen = tuple(
-            step
-            for kind, step in self._steps().items()
-            if self.query_one(f"#{kind.lower()}", OptionCycler).value == _DELETED
-        )
-        plan = Plan(self.record, self.service.now(self._cluster), chosen)
-        return TrackedPlan(plan, tuple(step.target for step in chosen))
+        values = self.values()
+        steps = tuple(step for step in self._steps if values[step.target.kind.lower()])
+        return TrackedPlan(Plan(self.record, self.now, steps), tuple(step.target for step in steps))
 
     def more(self) -> list[Paragraph]:
         """Tells who made it, when and for what; and what cannot be proven, with the line that deletes it."""
@@ -440,25 +404,25 @@ class DrillCleanupDialog(ActionDialog):
             return [paragraph("Nothing of it is there any more.")]
         paragraphs = []
         if drill.own:
-            left_object, now = drill.own[-1], self.service.now(self._cluster)
-            when = f"{humanize.time(left_object.at, now, self.service.zone)} " if left_object.at is not None else ""
+            left_object = drill.own[-1]
+            at = left_object.at
+            when = f"{humanize.time(at, self.now, self.service.zone)} " if at is not None else ""
             paragraphs.append(paragraph(f"{when}by {left_object.by}, with foretop", label="Created"))
         if drill.source:
             paragraphs.append(paragraph(drill.source, label="Source"))
-        if drill.is_going:
-            return [*paragraphs, plan_text.look(_GOING)]
-        return [*paragraphs, *(plan_text.look(f"{refusal.target}: {refusal.why}") for refusal in self._proven.refused)]
+        unproven = [_GOING] if drill.is_going else [f"{each.target}: {each.why}" for each in self._proven.refused]
+        return [*paragraphs, *map(plan_text.look, unproven)]
 
     def table(self, plan: Plan) -> PlanTable:
         """All objects of a drill have the same name: they are told apart by kind."""
         rows = tuple((Piece(step.target.kind), Piece(step.forecast)) for step in plan.steps)
         return PlanTable((), (PlanColumn("KIND", 14), PlanColumn("RESULT")), rows)
 
-    def _proposal(self, plan: Plan) -> list[Paragraph]:
-        return [] if plan.steps or not self._steps() else [paragraph("Nothing is deleted: all of it is left alone.")]
+    def proposal(self, plan: Plan) -> list[Paragraph]:
+        return [] if plan.steps or not self._steps else [paragraph("Nothing is deleted: all of it is left alone.")]
 
-    def writes(self, plan: Plan, *, copies: bool) -> list[Paragraph]:
-        return plan_text.written_lines("; ".join(step.changes[0] for step in plan.steps), self.cells, copies=copies)
+    def writes(self, plan: Plan) -> str:
+        return "; ".join(step.changes[0] for step in plan.steps)
 
     def outcome(self) -> Iterator[Paragraph]:
         if self.plan_run is None:
@@ -468,8 +432,7 @@ class DrillCleanupDialog(ActionDialog):
             yield paragraph(f"Deleted: {humanize.join(done)}.")
         for result in results:
             if result.outcome is not Outcome.DONE:
-                yield paragraph(
-                    f"{result.step.target} is still there: {result.error or result.outcome.value}", Tone.BAD
-                )
+                why = result.error or result.outcome.value
+                yield paragraph(f"{result.step.target} is still there: {why}", Tone.BAD)
         if self.plan_run.problem:
             yield paragraph(self.plan_run.problem, Tone.BAD)

@@ -9,13 +9,12 @@ from typing import assert_never
 import msgspec
 from textual import on, work
 from textual.timer import Timer
-from textual.widget import Widget
 from textual.widgets import Input
 
 from foretop.dialogs.dialog_frame import DialogFrame, DialogText
-from foretop.dialogs.dialog_parts import DialogField, OptionCycler
+from foretop.dialogs.dialog_parts import OptionCycler
 from foretop.widgets.paragraphs import Paragraph, paragraph
-from foretop.widgets.prompt import Prompt, hint
+from foretop_core.actions.action_record import ChoiceField, Field, TextField
 from foretop_core.background import in_thread
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError, Unforeseen
@@ -47,7 +46,6 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import pad
 
-_AS_IT_IS = "as it is"
 _DRAWS = 20
 """As long as the calendar has none."""
 _SETTLES = 0.4
@@ -74,8 +72,6 @@ class PlannedChange(msgspec.Struct, frozen=True):
 class WhatIfScreen(DialogFrame):
     """Fields for one lane, its server and other schedules; below them both nights and the difference."""
 
-    verb = "Make the change"
-
     def __init__(
         self, state: DashboardState, key: ObjectRef, ascii: bool, take: Callable[[PlannedChange], None], draws: int
     ) -> None:
@@ -92,19 +88,16 @@ class WhatIfScreen(DialogFrame):
         self._is_playing = False
         self._timer: Timer | None = None
 
-    def fields(self) -> Iterable[Widget]:
+    def fields(self) -> Iterable[Field]:
         if self._schedule is not None:
-            cron = Prompt(placeholder=hint(example="30 2 * * *"), id="cron")
-            cron.value = self._schedule.spec.schedule
-            yield DialogField("Cron", cron)
+            yield TextField("cron", "Cron", "30 2 * * *", value=self._schedule.spec.schedule)
             other = "not paused" if self._schedule.spec.paused else "paused"
-            yield DialogField("Pause", OptionCycler((_AS_IT_IS, other), "paused", self.ascii))
-            yield DialogField("Times as long", Prompt(placeholder=hint("1", "2 or 1.5"), id="longer"))
-        yield DialogField("New schedule", Prompt(placeholder=hint("none", "audit=0 4 * * *, takes 10m"), id="added"))
-        yield DialogField("Slots", Prompt(placeholder=hint("as it is", "3"), id="slots"))
-        yield DialogField("Velero stopped", Prompt(placeholder=hint("never", "02:00-03:00"), id="stopped"))
-        others = Prompt(placeholder=hint("as they are", "crm=30 3 * * *; mail=paused"), id="others")
-        yield DialogField("Other schedules", others)
+            yield ChoiceField("paused", "Pause", (("as it is", False), (other, True)))
+            yield TextField("longer", "Times as long", "2 or 1.5", default="1")
+        yield TextField("added", "New schedule", "audit=0 4 * * *, takes 10m", default="none")
+        yield TextField("slots", "Slots", "3", default="as it is")
+        yield TextField("stopped", "Velero stopped", "02:00-03:00", default="never")
+        yield TextField("others", "Other schedules", "crm=30 3 * * *; mail=paused", default="as they are")
 
     def on_mount(self) -> None:
         self.draw()
@@ -114,23 +107,20 @@ class WhatIfScreen(DialogFrame):
         """The changes that the fields ask for; raises BadInput where one cannot be read."""
         changes: list[Change] = []
         if (schedule := self._schedule) is not None:
-            cron, longer = self._typed("cron"), self._typed("longer")
+            cron, longer = self.typed("cron"), self.typed("longer")
             if cron and cron.split() != schedule.spec.schedule.split():
                 changes.append(Move(schedule.name, cron))
-            if self.query_one("#paused", OptionCycler).value != _AS_IT_IS:
+            if self.cycler("paused").value:
                 changes.append((Unpause if schedule.spec.paused else Pause)(schedule.name))
             if longer:
                 changes.append(Longer(schedule.name, read_number(longer)))
-        if added := self._typed("added"):
+        if added := self.typed("added"):
             changes.append(Add(*read_pair(added), _NEW_TAKES))
-        if slots := self._typed("slots"):
+        if slots := self.typed("slots"):
             changes.append(Slots(int(read_number(slots))))
-        if stopped := self._typed("stopped"):
+        if stopped := self.typed("stopped"):
             changes.append(Stopped(read_window(stopped, self._state.zone)))
-        return changes + read_changes(self._typed("others"))
-
-    def _typed(self, name: str) -> str:
-        return self.query_one(f"#{name}", Prompt).value.strip()
+        return changes + read_changes(self.typed("others"))
 
     @on(Input.Changed)
     @on(OptionCycler.Turned)
@@ -182,7 +172,7 @@ class WhatIfScreen(DialogFrame):
             else ()
         )
         self.say(DialogText(f"What if: {name}", place, said=tuple(self._told()), writes=note))
-        self.go.say(self.verb if planned is None else planned.verb, dead=planned is None)
+        self.go.say("Make the change" if planned is None else planned.verb, dead=planned is None)
 
     def _told(self) -> list[Paragraph]:
         if self._problem:

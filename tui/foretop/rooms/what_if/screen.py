@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from foretop.bindings import Action, ActionGroup, RoomAction
-from foretop.dialogs.create_dialogs import CreateScheduleDialog
-from foretop.dialogs.edit_schedule_dialog import EditScheduleDialog
+from foretop.dialogs.schedule_dialogs import CreateScheduleDialog, EditScheduleDialog
 from foretop.main_screen.action_host import ActionHost
 from foretop.pages.calendar_page import CalendarPage
 from foretop.pages.page import PageAddress
@@ -75,7 +74,7 @@ async def _edit(host: ActionHost, page: CalendarPage, planned: PlannedChange) ->
     await _ask(host, page, "edit-schedule", planned.key)
     dialog = host.app.screen
     if isinstance(dialog, EditScheduleDialog) and dialog.keys == (planned.key,):
-        dialog.call_after_refresh(dialog.propose, planned.schedule)
+        dialog.call_after_refresh(dialog.propose, schedule=planned.schedule)
 
 
 async def _create(host: ActionHost, page: CalendarPage, planned: PlannedChange) -> None:
@@ -89,4 +88,4 @@ async def _create(host: ActionHost, page: CalendarPage, planned: PlannedChange) 
     await host.action_do("create-schedule")
     dialog = host.app.screen
     if isinstance(dialog, CreateScheduleDialog) and dialog.keys[0].namespace == namespace:
-        dialog.call_after_refresh(dialog.propose, planned.new_name, planned.schedule)
+        dialog.call_after_refresh(dialog.propose, name=planned.new_name, cron=planned.schedule)
