@@ -108,7 +108,14 @@ class Session:
         self._clocks = {name: self._clock_of(client) for name, client in connections.clients.items()}
 
         def watcher(name: str, client: ApiClient) -> ClusterWatcher:
-            return ClusterWatcher(client, self._sinks(name), self._clocks[name], kinds, named, timing=timing)
+            return ClusterWatcher(
+                client,
+                SinkFactory(lambda scope: self.store.sink(scope, self._clocks[name]), self.store.drop),
+                self._clocks[name],
+                kinds,
+                named,
+                timing=timing,
+            )
 
         self._watcher = watcher
         self._clusters = {name: watcher(name, client) for name, client in connections.clients.items()}
@@ -425,9 +432,6 @@ class Session:
 
     def _clock_of(self, client: ApiClient) -> Clock:
         return ShiftedClock(self.local_clock, lambda: client.skew)
-
-    def _sinks(self, context: str) -> SinkFactory:
-        return SinkFactory(lambda scope: self.store.sink(scope, self._clocks[context]), self.store.drop)
 
 
 def open_session(

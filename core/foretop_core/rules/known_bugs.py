@@ -25,7 +25,7 @@ class KnownBug(msgspec.Struct, frozen=True):
         """True if a release has it; None where its patch decides that and is not known."""
         if release.patch is not None:
             return self.first <= release <= self.last
-        line, first, last = (_line(one) for one in (release, self.first, self.last))
+        line, first, last = ((one.major, one.minor) for one in (release, self.first, self.last))
         if not first <= line <= last:
             return False
         return True if first < line < last else None
@@ -73,7 +73,3 @@ KNOWN_BUGS = (LEAKED_SLOT, LOST_DEFAULT, PATTERNS_TAKE_NOTHING, LAST_STATUS)
 def bugs_of(release: Release) -> tuple[KnownBug, ...]:
     """The bugs that a release has, or may have where its patch is not known."""
     return tuple(bug for bug in KNOWN_BUGS if bug.is_in(release) is not False)
-
-
-def _line(release: Release) -> tuple[int, int]:
-    return release.major, release.minor

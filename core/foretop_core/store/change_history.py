@@ -303,7 +303,7 @@ class ChangeHistory:
         record = self._progress.get(key)
         if record is None:
             # A volume that had ended before tells itself when that was: tens of thousands may come with one list.
-            if _ended(resource) is None:
+            if not isinstance(resource, DataMovement) or resource.status.completion_timestamp is None:
                 self._progress[key] = ProgressRecord(phase, done, total, at)
         elif (record.phase, record.done) != (phase, done):
             self._progress[key] = ProgressRecord(phase, done, total, at, seen_moving=True)
@@ -341,10 +341,6 @@ def _work_amount(resource: Resource) -> tuple[str, int, int] | None:
         progress_in_bytes = resource.status.progress
         return resource.status.phase, progress_in_bytes.bytes_done, progress_in_bytes.total_bytes
     return None
-
-
-def _ended(resource: Resource) -> datetime | None:
-    return resource.status.completion_timestamp if isinstance(resource, DataMovement) else None
 
 
 class Observations:

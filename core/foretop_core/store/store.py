@@ -314,7 +314,9 @@ class Store:
             return
         place = key.namespace, key.name
         known = {where: one for where, one in self._known_volumes.get(key.context, {}).items() if where != place}
-        while len(known) >= MOST_VOLUME_INFOS or _volumes_in(known) > MOST_KNOWN_VOLUMES:
+        while (
+            len(known) >= MOST_VOLUME_INFOS or sum(len(one.info.volumes) for one in known.values()) > MOST_KNOWN_VOLUMES
+        ):
             del known[next(iter(known))]
         self._known_volumes[key.context] = {**known, place: found}
         self._revisions[key.context] += 1
@@ -388,7 +390,9 @@ class Store:
                 table.pop(key, None)
             else:
                 table[key] = after
-        if key.kind == BACKUP.name and (after is None or (before is not None and _is_another(before, after))):
+        if key.kind == BACKUP.name and (
+            after is None or (before is not None and before.metadata.uid != after.metadata.uid)
+        ):
             self._forget_volumes(key)
         try:
             self.indexes.move(key, before, after)
@@ -424,14 +428,6 @@ class Store:
     def _notify(self) -> None:
         for wake in self._listeners:
             wake()
-
-
-def _is_another(before: Resource, after: Resource) -> bool:
-    return before.metadata.uid != after.metadata.uid
-
-
-def _volumes_in(known: Mapping[tuple[str, str], KnownVolumes]) -> int:
-    return sum(len(one.info.volumes) for one in known.values())
 
 
 def _same(before: Resource, after: Resource) -> bool:

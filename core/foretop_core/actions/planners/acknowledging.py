@@ -120,7 +120,8 @@ def plan_acknowledge(
         added = {key_of_entry(finding.id): msgspec.json.encode(request.of(finding, now)).decode() for finding in some}
         config_map = acknowledgement_map(snapshot, home)
         if why := listed.problem or _why_full(config_map, {**ended, **added}):
-            refused += [Refusal(finding.subject, f"{_named(home)} takes no entry: {why}") for finding in some]
+            text = f"ConfigMap {home}/{ACKNOWLEDGEMENTS} takes no entry: {why}"
+            refused += [Refusal(finding.subject, text) for finding in some]
             continue
         text = humanize.join([render(finding.what, now) for finding in some])
         forecast = f"everybody sees {until} that this is known: {text}"
@@ -160,10 +161,6 @@ def _by_home(snapshot: ClusterSnapshot, findings: Iterable[Finding]) -> tuple[di
             why = "it is of none of the Veleros" if several else "no Velero is seen in its cluster"
             refused.append(Refusal(finding.subject, f"{why}, beside which it would be acknowledged"))
     return at_home, refused
-
-
-def _named(home: str) -> str:
-    return f"ConfigMap {home}/{ACKNOWLEDGEMENTS}"
 
 
 def _why_full(held: ConfigMap | None, changes: Mapping[str, str | None]) -> str:

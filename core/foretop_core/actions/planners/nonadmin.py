@@ -88,7 +88,11 @@ def plan_decide(
 
 
 def _delete(snapshot: ClusterSnapshot, nab: NonAdminBackup) -> PlanStep:
-    nars = [nar.name for nar in snapshot.nars if nar.namespace == nab.namespace and _from(nar, nab)]
+    nars = [
+        nar.name
+        for nar in snapshot.nars
+        if nar.namespace == nab.namespace and nar.spec.restore_spec.backup_name == nab.name
+    ]
     also = f", the NARs made from it ({humanize.join(nars)})" if nars else ""
     velero = nab.velero.name
     first = f"its data in storage, the Velero backup {velero}{also}" if velero else f"it never created a backup{also}"
@@ -115,10 +119,6 @@ def _patch(snapshot: ClusterSnapshot, nab: NonAdminBackup, name: str, forecast: 
     flags = {"deleteBackup": nab.spec.delete_backup, "forceDeleteBackup": nab.spec.force_delete_backup}
     before = {"spec": {name: flags[name] or None}}
     return patch_step(snapshot.ref(nab), nab, {"spec": {name: True}}, before, forecast)
-
-
-def _from(nar: NonAdminRestore, nab: NonAdminBackup) -> bool:
-    return nar.spec.restore_spec.backup_name == nab.name
 
 
 DELETE_NAB = ActionRecord(

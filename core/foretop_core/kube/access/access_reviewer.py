@@ -111,7 +111,7 @@ class AccessReviewer:
     async def verdict(self, wanted: Permission) -> AccessVerdict:
         async with self._asking.setdefault(wanted, asyncio.Lock()):
             answer = self._verdicts.get(wanted)
-            if answer is None or not self._fresh(answer[0]):
+            if answer is None or not (timedelta() <= self._clock.now() - answer[0] < REMEMBER):
                 answer = (self._clock.now(), await self._ask(wanted))
                 self._verdicts[wanted] = answer
             return answer[1]
@@ -143,9 +143,6 @@ class AccessReviewer:
             return False
         self._last_renewal = now
         return True
-
-    def _fresh(self, asked: datetime) -> bool:
-        return timedelta() <= self._clock.now() - asked < REMEMBER
 
     async def _ask(self, wanted: Permission) -> AccessVerdict:
         attributes = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from urllib.parse import quote
 
@@ -123,7 +122,7 @@ class NamespaceResolver:
         async with self._asking:
             if self._veleros is None or self._is_old(self._veleros[0]):
                 veleros = await find_velero(self._client)
-                self._veleros = (self._clock.now(), _names(server.namespace for server in veleros))
+                self._veleros = (self._clock.now(), tuple(sorted({server.namespace for server in veleros})))
             return self._veleros[1]
 
     async def _ask(self, namespace: str) -> bool:
@@ -139,7 +138,3 @@ class NamespaceResolver:
 
     def _is_old(self, asked: datetime) -> bool:
         return not timedelta() <= self._clock.now() - asked < _REMEMBERED
-
-
-def _names(found: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(set(found)))

@@ -189,7 +189,9 @@ class ProtectionJudge:
         if row.exists is False:
             return _gone(row)
         if not row.is_covered and not row.nabs:
-            return ProtectionState.IGNORED if self.is_ignored(row.namespace) else self._uncovered(row)
+            if self.is_ignored(row.namespace):
+                return ProtectionState.IGNORED
+            return ProtectionState.UNCOVERED if row.reachable else ProtectionState.UNREACHABLE
         copies = row.copies
         if not copies.total:
             return ProtectionState.LATE if self.is_late(row) else ProtectionState.NO_COPY
@@ -301,9 +303,6 @@ class ProtectionJudge:
         """From when on the end of its last good copy is near; None where it has none, or one that is kept for ever."""
         newest, end = row.copies.newest, row.copies.last_expiry
         return end - min(self.limits.expiring_soon, (end - began(newest)) / 4) if newest and end else None
-
-    def _uncovered(self, row: NamespaceProtection) -> ProtectionState:
-        return ProtectionState.UNREACHABLE if not row.reachable else ProtectionState.UNCOVERED
 
     def late_from(self, row: NamespaceProtection) -> datetime | None:
         """When its newest copy is first older than promised, before or after now; None without copy or promise."""

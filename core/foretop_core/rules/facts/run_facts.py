@@ -266,17 +266,16 @@ class QueueLine(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _ahead(self) -> dict[type[Run], list[int]]:
         """By kind and place."""
-        return {kind: _so_many_ahead(line) for kind, line in ((Backup, self.backups), (Restore, self.restores))}
+        return {
+            kind: list(accumulate((item.waits or item.phase in phases.HOLDS_SLOT for item in line.items), initial=0))
+            for kind, line in ((Backup, self.backups), (Restore, self.restores))
+        }
 
 
 def unknown_line(server: ServerFacts) -> QueueLine:
     """The line of a server before its runs were looked at."""
     nothing = Queue((), server.slots or 1, True, None)
     return QueueLine(server, nothing, nothing, {}, {Backup: 0, Restore: 0}, is_older=True)
-
-
-def _so_many_ahead(line: Queue) -> list[int]:
-    return list(accumulate((item.waits or item.phase in phases.HOLDS_SLOT for item in line.items), initial=0))
 
 
 def queue_line(

@@ -6,7 +6,6 @@ known is in no sum, and every sum says what it covers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from heapq import nlargest
 
@@ -16,7 +15,7 @@ from foretop_core.models import Backup
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.volumes.evidence import MOVEMENTS_UNREAD, GrownVolume, RunVolumes, grown_volumes
+from foretop_core.rules.volumes.evidence import MOVEMENTS_UNREAD, GrownVolume, grown_volumes
 
 __all__ = ["DAY", "GrownVolume", "NightSizes", "PlaceSize", "grown_most", "night_sizes", "place_size"]
 
@@ -51,24 +50,22 @@ class NightSizes(msgspec.Struct, frozen=True):
 
 def night_sizes(snapshot: ClusterSnapshot, now: datetime) -> NightSizes:
     """Costs a look at each backup."""
-    copies = [snapshot.run_volumes(run) for run in _copies_since(snapshot.backups, now - DAY)]
+    copies = [
+        snapshot.run_volumes(run)
+        for run in snapshot.backups
+        if run.phase in USABLE and run.started is not None and run.started >= now - DAY
+    ]
     holding = [one for one in copies if one.count_text]
     known = [one for one in holding if one.size is not None]
     unread = [namespace for namespace in snapshot.velero_namespaces if not _reads_movements(snapshot, namespace)]
     why = next((one.size_unknown for one in holding if one.size is None), MOVEMENTS_UNREAD if unread else "")
-    return NightSizes(len(copies), len(holding), len(known), _taken(known), sum(one.size or 0 for one in known), why)
+    return NightSizes(
+        len(copies), len(holding), len(known), sum(one.taken for one in known), sum(one.size or 0 for one in known), why
+    )
 
 
 def _reads_movements(snapshot: ClusterSnapshot, namespace: str) -> bool:
     return snapshot.volumes_seen.has_movements_of(namespace)
-
-
-def _taken(volumes: Iterable[RunVolumes]) -> int:
-    return sum(one.taken for one in volumes)
-
-
-def _copies_since(backups: Iterable[Backup], since: datetime) -> Iterator[Backup]:
-    return (run for run in backups if run.phase in USABLE and run.started is not None and run.started >= since)
 
 
 def grown_most(snapshot: ClusterSnapshot, most: int = 3) -> tuple[tuple[Backup, GrownVolume], ...]:

@@ -103,7 +103,10 @@ def _kind(finding: Finding) -> GroupKey | None:
 def _gathered(members: list[Finding]) -> Finding:
     """As old as the oldest of them; `members` are in order, the newest first."""
     newest = members[0]
-    texts = [sentence(_name(finding.subject), _when(finding.since)) for finding in members]
+    texts = [
+        sentence(_name(finding.subject), sentence(" at ", finding.since) if finding.since is not None else "")
+        for finding in members
+    ]
     return replace(
         newest,
         subject=ObjectRef(newest.context, newest.subject.kind, "", ""),
@@ -132,10 +135,6 @@ def _shared_remedy(members: Sequence[Finding]) -> Text:
 
 def _name(subject: ObjectRef) -> str:
     return f"{subject.namespace}/{subject.name}" if subject.namespace else subject.name
-
-
-def _when(since: datetime | None) -> Text:
-    return sentence(" at ", since) if since is not None else ""
 
 
 _BY_SILENCE = frozenset(

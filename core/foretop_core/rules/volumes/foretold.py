@@ -186,7 +186,12 @@ def run_plan(
     refused = refused or refused_location
     return RunPlan(
         spec,
-        RunFilters(spec, _namespaces(spec, deciders), policies, _takes_all(spec, deciders)),
+        RunFilters(
+            spec,
+            NamespaceFilter(spec.included_namespaces, (*spec.excluded_namespaces, *deciders.excluded_namespaces)),
+            policies,
+            _takes_all(spec, deciders),
+        ),
         refused,
         _reads_nothing(spec, deciders.release),
         unknown,
@@ -669,10 +674,6 @@ def _reads_nothing(spec: BackupSpec, release: Release | None) -> str:
     if not is_first or spec.included_namespaces or not has_patterns:
         return ""
     return "Velero 1.18.0 takes nothing where excludedNamespaces has a pattern and includedNamespaces is empty"
-
-
-def _namespaces(spec: BackupSpec, deciders: Deciders) -> NamespaceFilter:
-    return NamespaceFilter(spec.included_namespaces, (*spec.excluded_namespaces, *deciders.excluded_namespaces))
 
 
 def _takes_all(spec: BackupSpec, deciders: Deciders) -> bool:

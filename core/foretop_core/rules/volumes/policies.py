@@ -86,7 +86,7 @@ class VolumeConditions(msgspec.Struct, frozen=True):
 
     def _fit_volume(self, volume: PersistentVolume | None) -> bool:
         spec = volume.spec if volume is not None else None
-        size = _size(spec.capacity) if spec is not None else _NO_QUANTITY
+        size = (read_quantity(spec.capacity.get("storage", "")) or _NO_QUANTITY) if spec is not None else _NO_QUANTITY
         if not self._is_in_range(size):
             return False
         if self.storage_classes and (
@@ -199,7 +199,11 @@ class ResourcePolicies(msgspec.Struct, frozen=True):
                 return entry.filters
         for entry in self.by_namespace:
             # Most patterns begin otherwise, and that is seen at a glance.
-            likely = (name for name in entry.namespaces if _is_pattern(name) and namespace.startswith(head_of(name)))
+            likely = (
+                name
+                for name in entry.namespaces
+                if any(sign in name for sign in "*?[") and namespace.startswith(head_of(name))
+            )
             if any(fits_entry(namespace, name) for name in likely):
                 return entry.filters
         return None
@@ -451,17 +455,9 @@ def _resource_filter(written: Mapping[str, Any], here: str) -> ResourceFilter:
     return ResourceFilter(tuple(written.get("kinds", ())), selectors, names, excluded)
 
 
-def _size(capacity: Mapping[str, str]) -> Fraction:
-    return read_quantity(capacity.get("storage", "")) or _NO_QUANTITY
-
-
 def _check_read(pattern: str) -> None:
     if not globs.is_read(pattern):
         raise NotRead(f"the pattern {pattern[:60]!r} is none that foretop compares")
-
-
-def _is_pattern(name: str) -> bool:
-    return any(sign in name for sign in "*?[")
 
 
 def has_since(release: Release | None, since: Release) -> bool | None:

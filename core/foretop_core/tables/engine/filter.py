@@ -11,7 +11,7 @@ from typing import Protocol
 import msgspec
 
 from foretop_core.errors import BadInput
-from foretop_core.tables.engine.selectors import LabelSelector, take
+from foretop_core.tables.engine.selectors import take
 from foretop_core.tables.engine.status_glyphs import phase_briefs
 
 _SPACE = re.compile(r"\s*")
@@ -107,7 +107,7 @@ def _term(text: str, at: int, fields: _Fields) -> tuple[Test | str, int]:
         if not value and end < len(text) and text[end] in _QUOTES:
             value, whole, end = _word(text, end)
         test = fields.test(name, value, whole)
-        return (_not(test) if negated else test), end
+        return ((lambda row: not test(row)) if negated else test), end
     lower = word.lower()
     return ((lambda row: not row.contains(lower)) if negated else lower), end
 
@@ -131,7 +131,7 @@ def _option(text: str, option: str, at: int) -> tuple[Test, int]:
         raise BadInput(
             f"Filter {text.strip()!r} cannot be used", f"{rest.strip()!r} in the label selector is not valid"
         )
-    return _by_labels(chosen), end
+    return lambda row: chosen.matches(row.labels()), end
 
 
 def _word(text: str, at: int) -> tuple[str, bool, int]:
@@ -148,10 +148,6 @@ def _word(text: str, at: int) -> tuple[str, bool, int]:
 def _skip(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
-
-
-def _by_labels(chosen: LabelSelector) -> Test:
-    return lambda row: chosen.matches(row.labels())
 
 
 def _fuzzy(word: str) -> Test:
@@ -209,10 +205,6 @@ def _shown_as(field: str, value: str) -> tuple[str, ...]:
 def _beginning(part: str) -> str:
     """The pattern for the beginning of the text, or of a word in it: `100` finds the number beside a bar."""
     return translate(part) if _GLOB.search(part) else rf"(?:.*\s)?{re.escape(part)}.*"
-
-
-def _not(test: Test) -> Test:
-    return lambda row: not test(row)
 
 
 def _unusable(text: str, why: str) -> BadInput:

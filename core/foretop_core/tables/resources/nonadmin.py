@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import ClassVar, assert_never
 
 from foretop_core.foreign_text import without_signs
-from foretop_core.models import Backup, NonAdmin, NonAdminBackup, NonAdminRestore, Restore
+from foretop_core.models import Backup, NonAdmin, NonAdminBackup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
@@ -21,7 +21,6 @@ from foretop_core.tables.engine.drawings import Signs
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import (
-    RESTORE_GLYPH,
     StatusGlyph,
     StatusLabel,
     Tone,
@@ -32,7 +31,7 @@ from foretop_core.tables.engine.status_glyphs import (
     severity_mark,
 )
 from foretop_core.tables.engine.view import Cell, Column, View, plain
-from foretop_core.tables.resources.runs import items_bar, percent, progress_cell
+from foretop_core.tables.resources.runs import items_bar, marked_name, percent, progress_cell, share_done
 from foretop_core.tables.text import times
 
 _CONDITIONS = ("Accepted", "Queued", "Deleting")
@@ -181,11 +180,6 @@ def _phase(entry: NonAdminRow, render: RenderContext) -> Cell:
     return Cell(entry.item.phase or "New", tone)
 
 
-def _name(entry: NonAdminRow) -> str:
-    name = without_signs(entry.item.name)
-    return f"{RESTORE_GLYPH} {name}" if isinstance(entry.item, NonAdminRestore) else name
-
-
 def _conditions(entry: NonAdminRow) -> Cell:
     statuses = {condition.type: condition.status for condition in entry.item.state.conditions}
     glyphs = tuple(_CONDITION_GLYPHS.get(statuses.get(kind, ""), StatusGlyph.UNSET) for kind in _CONDITIONS)
@@ -256,20 +250,29 @@ def _started(entry: NonAdminRow, render: RenderContext) -> str:
     return "" if local is None else f"{local.day:>2} {local:%b %H:%M}"
 
 
-def _done(entry: NonAdminRow) -> float | None:
-    status = entry.status
-    progress = status.progress if status is not None else None
-    return progress.done / progress.total_items if progress is not None and progress.total_items else None
-
-
 _COLUMNS: tuple[Column[NonAdminRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.item.namespace, from_middle=True),
-    Column("name", "NAME", lambda entry, _: _name(entry), lambda entry: entry.item.name, from_middle=True, signed=True),
+    Column(
+        "name",
+        "NAME",
+        lambda entry, _: marked_name(entry.item),
+        lambda entry: entry.item.name,
+        from_middle=True,
+        signed=True,
+    ),
     Column("phase", "PHASE", _phase, lambda entry: entry.item.phase or "New", cells=10),
     plain("conditions", "COND", _conditions, cells=4, signed=True),
     Column("velero", "VELERO", _velero, lambda entry: entry.velero_phase or None, cells=11, most=11, signed=True),
     Column("queue", "QUEUE", _queue, lambda entry: entry.in_line, cells=7),
-    Column("progress", "PROGRESS", _progress, _done, cells=20, most=20, ticks=True),
+    Column(
+        "progress",
+        "PROGRESS",
+        _progress,
+        lambda entry: share_done(entry.status.progress) if entry.status is not None else None,
+        cells=20,
+        most=20,
+        ticks=True,
+    ),
     Column(
         "age",
         "AGE",

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import ClassVar
 
-from foretop_core.foreign_text import without_signs
 from foretop_core.models import Backup, Restore
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE, SCHEDULE, STORAGE
 from foretop_core.models.wire import ObjectRef, Resource
@@ -31,15 +30,17 @@ from foretop_core.store.store import MOST_AT_ONCE
 from foretop_core.tables.engine.drawings import Drawing, TimeBar
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, phase_tone, run_mark
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, phase_tone, run_mark
 from foretop_core.tables.engine.view import Cell, Column, View, plain
 from foretop_core.tables.resources.runs import (
     FROM,
     PHASE,
     held_words,
+    marked_name,
     name_cell,
     percent,
     progress_cell,
+    share_done,
     took,
 )
 from foretop_core.tables.text import times
@@ -157,16 +158,6 @@ def _position(run: Run, render: RenderContext) -> Cell:
 def work_sign(kind: str, phase: str) -> str:
     """`▶` for a run at work, `·` for a backup that has given its slot back and finishes, mostly by moving volumes."""
     return "·" if kind == BACKUP.name and phase in FINISHING else "▶"
-
-
-def _name(run: Run) -> Cell:
-    name = without_signs(run.name)
-    return name_cell(f"{RESTORE_GLYPH} {name}" if isinstance(run, Restore) else name)
-
-
-def _share(run: Run) -> float | None:
-    progress = run.status.progress
-    return progress.done / progress.total_items if progress and progress.total_items else None
 
 
 def _kind_first(run: Run) -> tuple[str, bool, tuple[object, ...]]:
@@ -292,10 +283,25 @@ def _length_bar(run: Run, render: RenderContext) -> Drawing | None:
 _COLUMNS: tuple[Column[Run], ...] = (
     Column("position", "#", _position, _kind_first, right=True, cells=2, signed=True),
     plain("namespace", "NAMESPACE", lambda run: run.namespace, wide=True),
-    Column("name", "BACKUP/RESTORE", lambda run, _: _name(run), lambda run: run.name, from_middle=True, signed=True),
+    Column(
+        "name",
+        "BACKUP/RESTORE",
+        lambda run, _: name_cell(marked_name(run)),
+        lambda run: run.name,
+        from_middle=True,
+        signed=True,
+    ),
     FROM,
     PHASE,
-    Column("items", "PROGRESS / WAIT", _progress, _share, cells=36, most=36, ticks=True),
+    Column(
+        "items",
+        "PROGRESS / WAIT",
+        _progress,
+        lambda run: share_done(run.status.progress),
+        cells=36,
+        most=36,
+        ticks=True,
+    ),
     Column("in", "IN", _in, _kind_first, right=True, cells=5, most=6, ticks=True),
     Column("at", "AT", _at, _kind_first, right=True, cells=6, most=7),
     Column("when", "STARTS/ENDS", run_eta, _kind_first, ticks=True),

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, assert_never
 import msgspec
 
 from foretop_core.foreign_text import without_signs
-from foretop_core.models import Backup, DataMovement, Restore
+from foretop_core.models import Backup, DataMovement, NonAdminRestore, Restore
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, POD_VOLUME_BACKUP, RESTORE
 from foretop_core.models.velero import ItemProgress
 from foretop_core.models.wire import ObjectRef, Resource
@@ -40,7 +40,15 @@ from foretop_core.store import Change, Store
 from foretop_core.tables.engine.drawings import LENGTH, LengthBar, ShareBar
 from foretop_core.tables.engine.json_items import Item, identity
 from foretop_core.tables.engine.render_context import RenderContext
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, badness, phase_briefs, phase_tone, run_mark
+from foretop_core.tables.engine.status_glyphs import (
+    RESTORE_GLYPH,
+    StatusGlyph,
+    Tone,
+    badness,
+    phase_briefs,
+    phase_tone,
+    run_mark,
+)
 from foretop_core.tables.engine.view import Cell, Column, Shown, View, plain
 from foretop_core.tables.text import times
 
@@ -277,6 +285,10 @@ def _without_share(data: DataProgress) -> str:
     return "data 0 B" if data.moving else "data waits" if data.is_open else "data moves"
 
 
+def share_done(progress: ItemProgress | None) -> float | None:
+    return progress.done / progress.total_items if progress is not None and progress.total_items else None
+
+
 def took(run: Run, now: datetime) -> str:
     """How long it took, or has run so far."""
     length = run_length(run, now)
@@ -352,6 +364,12 @@ def _took(run: Run, render: RenderContext) -> Cell | str:
 def name_cell(name: str) -> Cell:
     """In brief `etcd-hourly…15-0130`, `…150130`: day, hour and minute of the stamp tell copies of a schedule apart."""
     return Cell(name, briefs=(_STAMP.sub(r"…\1-\2", name), _STAMP.sub(r"…\1\2", name)) if _STAMP.search(name) else ())
+
+
+def marked_name(item: Resource) -> str:
+    """With the sign of a restore before it."""
+    name = without_signs(item.name)
+    return f"{RESTORE_GLYPH} {name}" if isinstance(item, Restore | NonAdminRestore) else name
 
 
 def _phase(run: Run) -> Cell:

@@ -156,10 +156,6 @@ class SchedulesView(View[ScheduleRow]):
         return schedule_item(render.schedule_facts(entry))
 
 
-def _cron(entry: ScheduleRow) -> Cell:
-    return Cell(shown(entry.schedule.spec.schedule), Tone.DIM)
-
-
 def _meaning(entry: ScheduleRow) -> str:
     if len(entry.readings) > 1:
         return "; ".join(f"{reading.releases}: {reading.meaning}" for reading in entry.readings)
@@ -314,7 +310,7 @@ def _phase(entry: ScheduleRow) -> Cell:
 _COLUMNS: tuple[Column[ScheduleRow], ...] = (
     plain("namespace", "NAMESPACE", lambda entry: entry.schedule.namespace, wide=True),
     plain("name", "NAME", lambda entry: entry.schedule.name, from_middle=True),
-    plain("cron", "CRON", _cron, cells=18, most=20),
+    plain("cron", "CRON", lambda entry: Cell(shown(entry.schedule.spec.schedule), Tone.DIM), cells=18, most=20),
     plain("meaning", "MEANING", _meaning, wide=True),
     Column("next", "NEXT", _next, lambda entry: entry.next_run, right=True, cells=7, most=7, ticks=True),
     Column("at", "AT", _at, lambda entry: entry.next_run, cells=5, most=5),

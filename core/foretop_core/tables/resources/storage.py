@@ -25,7 +25,6 @@ from foretop_core.models.kinds import (
     SCHEDULE,
     STORAGE,
 )
-from foretop_core.models.velero import BackupStorageLocationSpec
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.storage_facts import StorageFacts, StorageFault
@@ -171,10 +170,6 @@ def storage_mark(place: StorageRow, render: RenderContext) -> StatusGlyph:
             return _MARKS.get(place.phase, StatusGlyph.UNSET)
 
 
-def _phase(place: StorageRow, render: RenderContext) -> Cell:
-    return Cell(place.phase, storage_mark(place, render).muted)
-
-
 def _what(place: StorageRow, render: RenderContext) -> Cell:
     """The words of Triage for an error that is known, which the pane has whole; another tells its cause last."""
     item, fault = place.resource, _known_fault(place, render)
@@ -210,7 +205,7 @@ def _location(item: BackupStorageLocation) -> StorageRow:
         item.spec.access_mode or "ReadWrite",
         "yes" if item.spec.default else "no",
         item.spec.provider,
-        _bucket(item.spec),
+        item.spec.object_storage.bucket,
         item.spec.object_storage.prefix,
         item.spec.config.get("region", ""),
     )
@@ -230,7 +225,7 @@ def _tenants(item: NonAdminBackupStorageLocation) -> StorageRow:
         spec.access_mode or "ReadWrite",
         "",
         spec.provider,
-        _bucket(spec),
+        spec.object_storage.bucket,
     )
 
 
@@ -240,17 +235,15 @@ def _request(item: NonAdminBackupStorageLocationRequest) -> StorageRow:
     decision = item.spec.approval_decision
     request = f"{asked}, decision {decision}" if asked and decision else asked or decision
     spec = source.requested_spec
-    return StorageRow(item, "request", item.phase or "Pending", request, provider=spec.provider, bucket=_bucket(spec))
+    return StorageRow(
+        item, "request", item.phase or "Pending", request, provider=spec.provider, bucket=spec.object_storage.bucket
+    )
 
 
 def _repository(item: BackupRepository) -> StorageRow:
     text = repository_problem(item) or f"volumes of {item.spec.volume_namespace} in {item.spec.backup_storage_location}"
     kept = item.status.last_maintenance_time
     return StorageRow(item, "repository", item.phase, text, checked=kept, provider=item.spec.repository_type)
-
-
-def _bucket(spec: BackupStorageLocationSpec) -> str:
-    return spec.object_storage.bucket
 
 
 def _locations_first(place: StorageRow) -> tuple[int, str, str]:
@@ -262,7 +255,12 @@ _COLUMNS: tuple[Column[StorageRow], ...] = (
     plain("namespace", "NAMESPACE", lambda place: place.resource.namespace, wide=True),
     Column("name", "LOCATION", lambda place, _: place.resource.name, _locations_first, from_middle=True),
     plain("kind", "KIND", lambda place: place.kind),
-    Column("phase", "PHASE", _phase, lambda place: place.phase or None),
+    Column(
+        "phase",
+        "PHASE",
+        lambda place, render: Cell(place.phase, storage_mark(place, render).muted),
+        lambda place: place.phase or None,
+    ),
     aged("checked", "CHECKED", lambda place: place.checked),
     aged("synced", "SYNCED", lambda place: place.synced),
     plain("mode", "MODE", lambda place: Cell(place.mode, briefs=(_SHORT_MODES.get(place.mode, place.mode),))),
