@@ -73,7 +73,7 @@ class NotInArchive(ApiError):
         self.what, self.hint = f"{subject} not in the archive", more
 
     def lacks(self, right: str, what: str) -> str:
-        return f"{what} is not in the archive"
+        return f"not in the archive: {what}"
 
 
 # Deferred imports: yarl comes with aiohttp, which the first paint does not wait for.

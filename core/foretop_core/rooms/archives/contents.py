@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ READ_KINDS: Mapping[tuple[str, str], Kind] = {
 }
 _READ_NAMES = "|".join({name for _, name in READ_KINDS})
 _READ = re.compile(rf"""^[\s-]*"?kind"?:\s*["']?(?:List|(?:{_READ_NAMES})(?:List)?)["']?,?\s*$""", re.MULTILINE)
+LISTED_FILE = "foretop/listed.json"
 _OBJECT_FILES = (".json", ".yaml", ".yml")
 _TEXT_FILES = (".log", ".txt")
 _IN_NAMESPACE = re.compile(r"(?:^|/)namespaces/([^/]+)/|(?:^|/)kubecapture/[^/]+/([^/]+)/[^/]+$")
@@ -49,6 +51,21 @@ class _Typed(msgspec.Struct, rename="camel"):
     api_version: str = ""
     kind: str = ""
     items: list[msgspec.Raw] | None = None
+
+
+class ListedScope(msgspec.Struct, frozen=True):
+    """A kind of which all objects were listed, in one namespace or, with none, in all."""
+
+    group: str
+    kind: str
+    namespace: str = ""
+
+
+class ListedKinds(msgspec.Struct, frozen=True):
+    """The lists that foretop made for an archive, and when; an empty one has no file of its own."""
+
+    at: str
+    listed: list[ListedScope]
 
 
 class Archive(msgspec.Struct):
@@ -133,13 +150,23 @@ class _Reader:
     def take(self, member: Member) -> None:
         name = member.name
         self.moments.note_name(name)
-        if name.endswith(_TEXT_FILES):
+        if name.endswith(LISTED_FILE):
+            self._take_listed(read_member(member, self._notes) or b"")
+        elif name.endswith(_TEXT_FILES):
             self.texts.append(name)
         elif name.endswith(_OBJECT_FILES) or "/" not in name:
             data = read_member(member, self._notes)
             if data is not None:
                 place = _IN_NAMESPACE.search(name)
                 self._take_file(data, name, (place[1] or place[2]) if place else "")
+
+    def _take_listed(self, data: bytes) -> None:
+        """Believes what foretop wrote, as far as it can be read."""
+        with suppress(ValueError, RecursionError):
+            told = msgspec.json.decode(data, type=ListedKinds)
+            self.moments.note_name(told.at)
+            scopes = [(READ_KINDS.get((scope.group, scope.kind)), scope.namespace) for scope in told.listed]
+            self._listed |= {(kind, namespace) for kind, namespace in scopes if kind is not None}
 
     def _take_file(self, data: bytes, name: str, place: str) -> None:
         if data.lstrip()[:1] in (b"{", b"["):

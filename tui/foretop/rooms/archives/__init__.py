@@ -6,8 +6,10 @@ from foretop.commands.exit_codes import ALWAYS, NOT_JUDGED, ExitCodes
 
 COMMANDS = {
     "open": ("foretop.rooms.archives.open_command", "Show a debug bundle, a must-gather or kubectl's YAML."),
+    "gather": ("foretop.rooms.archives.gather_command", "Write what foretop reads of a cluster to an archive."),
 }
 EXIT_CODES = (
+    ExitCodes(("gather",), {0: "written", 1: "written, but not everything could be read", **ALWAYS}),
     ExitCodes(
         ("open",),
         {0: "shown; without a terminal as for report", 1: "errors", **ALWAYS, NOT_JUDGED: "not all was there"},
