@@ -124,6 +124,12 @@ def action_names() -> str:
     return json.dumps([action.id.replace("_", "-") for action in ACTIONS if action.id not in _FIXED], indent=2) + "\n"
 
 
+def offered_records() -> list[ActionRecord]:
+    """Those that have a key: what fetches a file needs a room that shows it."""
+    shown = {action for module in room_modules("foretop", "dialogs") for action in getattr(module, "VIEWERS", ())}
+    return [record for record in RECORDS if not record.fetches or record.id in shown]
+
+
 def action_of(record: ActionRecord) -> Action:
     """What a person can ask for of the clusters; `foretop.main_screen.write_actions` opens its dialog."""
     return Action(
@@ -143,7 +149,7 @@ def action_of(record: ActionRecord) -> Action:
 
 def write_actions() -> str:
     """The keys and words of what acts on the cluster, from the records; what is empty is left out."""
-    made = (msgspec.to_builtins(action_of(record)) for record in RECORDS)
+    made = (msgspec.to_builtins(action_of(record)) for record in offered_records())
     kept = ({name: given for name, given in one.items() if given or name in ("keys", "shown")} for one in made)
     lines = (json.dumps(one, ensure_ascii=False) for one in kept)
     return "[\n  " + ",\n  ".join(lines) + "\n]\n"
@@ -178,7 +184,7 @@ def check_records() -> None:
     LookupError of an action without a dialog.
     """
     check_parts(PAGES.values(), SCREEN_PAGES.values())
-    written = [action_of(record) for record in RECORDS]
+    written = [action_of(record) for record in offered_records()]
     names = {action.id for action in written}
     every = (*(action for action in ACTIONS if action.id not in names), *written)
     try:

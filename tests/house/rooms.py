@@ -36,10 +36,10 @@ def main(arguments: list[str]) -> int:
             shutil.copytree(_ROOT, tree, ignore=shutil.ignore_patterns(*_LEFT_OUT))
             # Some tests ask git for the files of the tree, and some are another user who enters it.
             Path(folder).chmod(0o755)
-            subprocess.run(["git", "init", "-q", str(tree)], check=True)
-            subprocess.run(["git", "add", "-A"], cwd=tree, check=True)
             for path in remove(tree, room):
                 print(f"{room}: removed {path.relative_to(tree)}")
+            subprocess.run(["git", "init", "-q", str(tree)], check=True)
+            subprocess.run(["git", "add", "-A"], cwd=tree, check=True)
             if code := _run_what_is_left(tree, collect="--collect" in arguments):
                 print(f"{room} is no room: the rest fails without it", file=sys.stderr)
                 return code

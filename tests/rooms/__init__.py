@@ -18,6 +18,10 @@ ROOM_ACTIONS = frozenset(
     if isinstance(record, ActionRecord)
 ).union(room.action.id for room in bindings.ROOM_ACTIONS)
 """The ids of the actions of all rooms."""
+SHOWN_BY_ROOMS = frozenset(
+    action for module in room_modules("foretop", "dialogs") for action in getattr(module, "VIEWERS", ())
+)
+"""The ids of the actions of the core that fetch a file, and have a key where a room shows it."""
 
 
 def samples(name: str, module: str = "samples") -> list[Any]:

@@ -62,18 +62,6 @@ def _out_of_jump(after: Seen) -> tuple[str, ...]:
     return ("escape",) if after.where.window else ("left_square_bracket",)
 
 
-def _leads_to_results(before: Seen, after: Seen) -> bool:
-    """Up to the question for what can be fetched, unless it is there or there is nothing."""
-    words = ("No list to fetch", "Fetched at", "it has no results")
-    is_asked = after.where.window == "ResultsDownload"
-    answered = is_asked or (any(map(after.text.__contains__, words)) and "x fetches" not in after.text)
-    return goes_to_section("results", "")(before, after) and answered
-
-
-def _out_of_window(after: Seen) -> tuple[str, ...]:
-    return ("escape",) if after.where.window else ()
-
-
 def _widens(before: Seen, after: Seen) -> bool:
     """Where columns are hidden at all."""
     return changes_the_head(before, after) or before.where.hidden == 0
@@ -111,11 +99,6 @@ def _write_actions() -> Iterator[tuple[str, Doing]]:
         # One key for both: sorted anew, the row under the cursor may be of the other kind.
         yield action_id, _window("PlanScreen", "Delete NA")
     yield "resume", Doing(_resumes)
-    for action_id in ("logs", "nonadmin-logs"):
-        yield action_id, _window("LogViewer", "og of ")
-    yield "resources", _window("ResourceListViewer", "esource list of ")
-    for action_id in ("fetch-results", "fetch-nonadmin-results"):
-        yield action_id, _window("ResultsDownload", "esults of ")
 
 
 PROMISES: Mapping[str, Doing] = {
@@ -124,11 +107,6 @@ PROMISES: Mapping[str, Doing] = {
     "jump": Doing(_jumps, _out_of_jump, _out_of_jump),
     "yaml": _section("yaml", "apiVersion: ", "y"),
     "describe": _section("describe", "Name  ", "d"),
-    "results": Doing(
-        _leads_to_results,
-        lambda after: (*_out_of_window(after), "escape"),
-        lambda after: (*_out_of_window(after), "d", "d"),
-    ),
     "copy_finding": Doing(copies_and_says_so, (), ()),
     "copy_name": Doing(copies_and_says_so, (), ()),
     "copy_namespace": Doing(copies_and_says_so, (), ()),
@@ -206,7 +184,9 @@ _TO_AND_FRO: Mapping[str, Promise] = {
     "highlight": changes,
     "next": scrolls,
 }
-_READ_WINDOWS = frozenset({"LogViewer", "HelpScreen", "ExplanationScreen", "HandoverScreen", "MessagesScreen"})
+_READ_WINDOWS = frozenset(
+    {*samples("READ_WINDOW", "tour"), "HelpScreen", "ExplanationScreen", "HandoverScreen", "MessagesScreen"}
+)
 """Windows of text, in which a page is scrolled and no cursor moves."""
 _OWN: Mapping[str, Doing] = {
     "knob('go')": Doing(_goes_on, ("left",)),

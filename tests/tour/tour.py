@@ -10,8 +10,10 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from foretop import bindings
 from foretop.bindings import WRITE_ACTIONS
 from foretop.panes.detail_sections import SECTIONS, sections_of
+from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.pages import PAGES, TABS
 from tests.rooms import samples
 from tests.tour.expected_effects import own_step, registered_step
@@ -20,6 +22,7 @@ from tests.tour.seen import Doing, Seen, Step, changes, hides, leaves_the_field,
 from tests.tour.stepped_dashboard import Where
 
 _OF_A_BACKUP = sections_of("Backup")
+_OF_RUNS = tuple(room.action.id for room in bindings.ROOM_ACTIONS if room.of_run)
 _WISHED = frozenset(action.id for action in WRITE_ACTIONS)
 
 
@@ -41,7 +44,6 @@ _UNFILTERED = Doing(lambda before, after: _is_narrowed(before) and not _is_narro
 _SCHEDULES = ("2", "home")
 _ENDED = filtered("7", "etcd")
 _FAILED = filtered("7", "phase:Part")
-_FAILED_NAB = filtered("3", "Partially")
 _PAUSED = filtered("2", "cass")
 _HELD = filtered("2", "quart")
 _NAB = filtered("3", "140931")
@@ -114,7 +116,7 @@ _ROWS = (
 
 # One object
 
-_ANEW = frozenset({"fetch-results", "fetch-nonadmin-results", "escape", "back"})
+_ANEW = frozenset({*(record.id for record in RECORDS if record.only_in_results), "escape", "back"})
 
 
 def _detail(name: str, base: tuple[str, ...]) -> Place:
@@ -202,43 +204,13 @@ _OF_SCHEDULES = (
         ),
     ),
 )
-_FETCH = ("l", "enter")
-_OF_ERRORS = frozenset({"next(1)", "next(-1)", "errors_only"})
-_WITHOUT_LOG = _OF_ERRORS | {"search", "save", "wrap", "help"}
-_AGREEING = frozenset({"screen.press"})
-"""On the knob that fetches; "agreeing to fetch a log" does it, at the end."""
-_LOG = window("LogViewer", " lines", focus="LogLines")
 _PLACES_OF_A_BACKUP = (
-    _row("a backup that has ended", _ENDED, on("etcd"), "results"),
+    _row("a backup that has ended", _ENDED, on("etcd"), *_OF_RUNS),
     _dialog("restore", _ENDED, "r"),
     _dialog("delete", _ENDED, "ctrl+d"),
     _dialog("extend", _ENDED, "v", without=frozenset({"copy"})),
-    Place(
-        "asking for a log",
-        "fetching",
-        _ENDED,
-        ("l",),
-        window("LogViewer", "[ Fetch ]", focus="go"),
-        without=_WITHOUT_LOG | _AGREEING,
-    ),
-    Place(
-        "asking for a log, on the knob that cancels",
-        "fetching",
-        _ENDED,
-        ("l", "right"),
-        window("LogViewer", "[ Fetch ]", focus="cancel"),
-        without=_WITHOUT_LOG,
-    ),
     _detail("a backup", _FAILED),
     *(_section(section, "a backup", _FAILED, _OF_A_BACKUP) for section in _OF_A_BACKUP[1:]),
-    Place(
-        "asking for results",
-        "fetching",
-        _FAILED,
-        ("x",),
-        window("ResultsDownload", "[ Fetch ]", focus="go"),
-        without=_AGREEING,
-    ),
 )
 _OF_OTHERS = (
     _row("a paused schedule", _PAUSED, on("cassandra")),
@@ -246,9 +218,8 @@ _OF_OTHERS = (
     _row("a schedule that foretop has paused", _HELD, on("quarterly")),
     _dialog("change the pause", _HELD, "s", without=frozenset({"copy"})),
     _detail("a schedule", _PAUSED),
-    _row("a tenant's backup", _NAB, on("carts"), "jump", "results"),
+    _row("a tenant's backup", _NAB, on("carts"), "jump", *_OF_RUNS),
     _detail("a tenant's backup", _NAB),
-    _section("results", "a tenant's backup", _FAILED_NAB),
     Place(
         "choosing a namespace",
         "list",
@@ -262,36 +233,6 @@ _OF_OTHERS = (
     _dialog("decide about a storage request", _REQUEST, "a"),
     _dialog("decide, on the knob that cancels", _REQUEST, "a", "tab"),
 )
-_OF_LOGS = (
-    Place("agreeing to fetch a log", "consent", _ENDED, _FETCH, _LOG, only=frozenset(), own=False, time_goes_on=True),
-    Place("reading a log", "log", _ENDED, ("l",), _LOG, without=_OF_ERRORS),
-    Place(
-        "searching a log",
-        "search",
-        _ENDED,
-        ("l",),
-        _LOG,
-        own=False,
-        extra=(Step("n", "next match", changes, ("N",)), Step("N", "match before", changes, ("n",))),
-        onward=("slash", *typed("item"), "enter"),
-        really=reading(" matches"),
-    ),
-    Place(
-        "reading a log with errors",
-        "errors",
-        _FAILED,
-        ("l",),
-        _LOG,
-        own=False,
-        extra=(
-            Step("n", "next error", changes, ("home",)),
-            Step("N", "error before", changes, ("home",)),
-            Step("ctrl+z", "errors only", changes, ("ctrl+z",)),
-        ),
-        time_goes_on=True,
-    ),
-)
-"""At the end: from the first consent on nothing is asked any more."""
 PLACES: tuple[Place, ...] = (
     *_TABS,
     *_ROWS,
@@ -304,7 +245,7 @@ PLACES: tuple[Place, ...] = (
         for dialogs in samples("DIALOGS")
         for name, base, key, without in dialogs
     ),
-    *_OF_LOGS,
+    *(place for places in samples("LAST_PLACES", "tour") for place in places),
 )
 
 

@@ -91,8 +91,9 @@ async def test_a_file_that_appears_later_is_taken_up_and_its_mistakes_are_shown(
         told = [text for _, text in shown.app.told]
         assert any("config.yaml:2: unknown setting 'pgae'; did you mean page?" in one for one in told)
         assert any("config.yaml: every context is read-only until this is fixed" in one for one in told)
-        await shown.press("6")
-        assert shown.app.main_screen.query_one("#minutes", Prompt).value == "25"
+        settings = shown.app.main_screen.settings
+        assert settings is not None
+        assert settings.warm_up_minutes == 25
 
 
 async def test_thresholds_decide_what_triage_finds(tmp_path: Path) -> None:

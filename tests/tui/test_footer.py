@@ -8,7 +8,7 @@ import pytest
 
 from foretop.bindings import ACTIONS, footer_order
 from foretop.widgets.line_widgets import key_line
-from tests.rooms import ROOM_ACTIONS
+from tests.rooms import ROOM_ACTIONS, SHOWN_BY_ROOMS
 from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import screen
 
@@ -85,10 +85,8 @@ async def test_where_tenants_are_the_footer_offers_to_delete(tmp_path: Path, mon
 
 
 def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
-    assert [action.id for action in footer_order(ACTIONS) if action.id not in ROOM_ACTIONS] == [
+    assert [action.id for action in footer_order(ACTIONS) if action.id not in ROOM_ACTIONS | SHOWN_BY_ROOMS] == [
         "open",
-        "fetch-results",
-        "fetch-nonadmin-results",
         "open_day",
         "fold",
         "sign_in",
@@ -97,8 +95,6 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "unpause",
         "resume",
         "restore",
-        "logs",
-        "nonadmin-logs",
         "decide-storage",
         "horizon",
         "section",
@@ -131,7 +127,6 @@ def test_what_is_needed_most_comes_first_and_what_deletes_last() -> None:
         "delete-restore",
         "delete-nab",
         "delete-nar",
-        "results",
         "acknowledged",
         "group",
     ]

@@ -21,14 +21,12 @@ _SAME: Mapping[str, tuple[str, ...]] = {
     "move": ("move", "by", "scroll", "scroll_by", "page", "edge", "highlight"),
     "leave": ("leave", "back", "drop", "leave_by_letter", "app.leave"),
     "copy": ("copy", "copy_name", "copy_finding", "copy_text"),
-    "logs": ("logs", "nonadmin-logs"),
-    "results": ("results", "fetch-results", "fetch-nonadmin-results"),
     "pause": ("pause", "change-pause"),
     "run it now": ("back-up-now", "run-again"),
     "delete": ("delete-schedule", "delete-backup", "delete-restore", "delete-nab", "delete-nar"),
     "acknowledge": ("acknowledge", "unacknowledge"),
-    "only what is wrong": ("faults", "errors_only"),
-    "reload": ("relist", "reload"),
+    "only what is wrong": ("faults",),
+    "reload": ("relist",),
 }
 """What several actions are to a person."""
 _MEANING = {action: meaning for meaning, actions in _SAME.items() for action in actions}

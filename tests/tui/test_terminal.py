@@ -271,8 +271,8 @@ def test_a_terminal_without_our_signs_gets_letters(environ: dict[str, str], opti
         terminal.shows("night ahead")
         terminal.press("?")
         terminal.shows("The signs of this page")
-        terminal.press("q6")
-        terminal.shows("Expression")
+        terminal.press("q8")
+        terminal.shows("RESTORE")
         assert terminal.output.isascii()
 
 

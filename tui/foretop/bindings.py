@@ -105,16 +105,21 @@ class RoomAction(msgspec.Struct, frozen=True, omit_defaults=True):
     page: str = ""
     """The page on which it is offered whatever is under the cursor."""
     kinds: tuple[str, ...] = ()
-    """The kinds of objects that it is asked of; with neither page nor kinds it always does something."""
+    """The kinds of objects that it is asked of; with neither page nor object it always does something."""
     of_findings: bool = False
     """Whether it is asked of the object of any finding, and not only where a remedy names it."""
+    of_run: bool = False
+    """Whether it is asked of a backup or restore: that under the cursor, the newest copy, or that of a finding."""
+    section: str = ""
+    """The section of the page of an object that it opens, in which it is not offered."""
     of_cluster: bool = False
     """Whether it reads from the cluster of the object, which must be connected."""
     told: str = ""
     """What the pane of an object says that its key does, as `shows its log`; "" for nothing."""
     hint: str = ""
-    """How the line of keys tells it of an object of `hint_kinds`, as `{} in the primer`; "" for not at all."""
+    """How the line of keys tells it, as `{} in the primer`; "" for not at all."""
     hint_kinds: tuple[str, ...] = ()
+    """The kinds of which it does; none for all."""
     module: str = ""
     """Its module; "" where the page of the room carries it out."""
 
@@ -148,17 +153,6 @@ _OF_THE_CORE: tuple[Action, ...] = (
         9,
         ("details",),
         disabled_reason=_NO_OBJECT,
-    ),
-    Action(
-        "results",
-        ("x",),
-        "x",
-        "its results: what failed",
-        ActionGroup.OBJECT,
-        "results",
-        13,
-        ("errors", "warnings"),
-        disabled_reason="Only Velero's backups and restores have results",
     ),
     Action(
         "copy_finding",

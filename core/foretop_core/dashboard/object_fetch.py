@@ -1,8 +1,7 @@
-"""Requests of a session for the object that is open: follow its events, fetch it whole, say what may be fetched."""
+"""Requests of a session for the object that is open: follow its events, fetch it whole, list its data movements."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -52,21 +51,6 @@ async def fetch_movements(state: DashboardState, key: ObjectRef) -> str:
     except ForetopError as problem:
         return str(problem)
     return ""
-
-
-async def why_not_fetch_results(state: DashboardState, key: ObjectRef) -> str:
-    """The reason against fetching its results; "" where there is none."""
-    from foretop_core.actions.planners.downloads import RunFile
-    from foretop_core.actions.run_files import refusal
-    from foretop_core.dashboard.action_service import ActionService
-
-    service = ActionService(state.source, os.environ)
-    item = service.item(key)
-    if not service.reach(key.context):
-        return "These objects are not from a cluster."
-    if not isinstance(item, Backup | Restore | NonAdmin):
-        return "It no longer exists."
-    return await refusal(service.executor(key.context), item, RunFile.RESULTS)
 
 
 def set_scope(state: DashboardState, namespace: str, context: str) -> None:

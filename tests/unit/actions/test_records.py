@@ -277,8 +277,8 @@ def test_what_destroys_asks_for_the_name_and_the_rest_does_not() -> None:
 def test_the_footer_begins_with_what_is_done_most_and_ends_with_what_is_done_rarely() -> None:
     assert list(told_rights())
     order = [action.id for action in footer_order(ACTIONS)]
-    above = ["fetch-results", "pause", "edit-schedule", "jump", "palette"]
-    wanted = [*above, "mark", "faults", "delete-backup", "results"]
+    above = ["pause", "edit-schedule", "jump", "palette"]
+    wanted = [*above, "mark", "faults", "delete-backup"]
     assert sorted(wanted, key=order.index) == wanted
 
 

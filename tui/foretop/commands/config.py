@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import textwrap
 from collections.abc import Collection, Iterator
 from datetime import timedelta
 from typing import Any
@@ -25,6 +26,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.client_factory import known_protections
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.own_files import create_file
+from foretop_core.pages import PAGES, TABS
 
 _FLAGS = {
     "contexts": "default_contexts",
@@ -206,18 +208,19 @@ def _shown(value: Any) -> Any:
     return duration_text(value) if isinstance(value, timedelta) else msgspec.to_builtins(value)
 
 
-TEMPLATE = """\
+_PAGES = textwrap.fill(f"The page to start on: {', '.join(PAGES)}.", 118, initial_indent="# ", subsequent_indent="# ")
+_TABS = ", ".join(tab.id for tab in TABS)
+TEMPLATE = f"""\
 # Configuration of foretop. Remove the # before a setting to use it.
 # Flags go over the environment, which goes over this file; neither allows a write that this file refuses.
 # A running dashboard takes changes up by itself. With a mistake in this file every context is read-only.
 # foretop config show   prints what is in effect and where it comes from.
 
-# The page to start on: triage, schedules, nonadmin, queue, calendar, primer, backups, restores, protection, storage,
-# pods, movements, repositories.
+{_PAGES}
 #page: triage
 
 # The pages that have a tab, up to nine, in the order of their digits; all others are reached by a command (:storage).
-#tabs: [triage, schedules, nonadmin, queue, calendar, primer, backups, restores, protection]
+#tabs: [{_TABS}]
 
 # What to connect to when no --context is given: names of contexts or groups.
 #defaultContexts: [prod]
@@ -230,8 +233,8 @@ TEMPLATE = """\
 # the cluster, by whatever name it is reached; clusterUid tells it for certain, and foretop doctor prints it.
 # veleroVersion is the release to assume where it cannot be detected.
 #contexts:
-#  prod-eu: {production: true, clusterUid: 0b6c1f1e-7f0e-4c5d-9a51-6f4f2f6d2a10}
-#  prod-us: {readOnly: true, veleroVersion: 1.16.2}
+#  prod-eu: {{production: true, clusterUid: 0b6c1f1e-7f0e-4c5d-9a51-6f4f2f6d2a10}}
+#  prod-us: {{readOnly: true, veleroVersion: 1.16.2}}
 
 # Refuse every write in every context.
 #readOnly: false
@@ -253,7 +256,7 @@ TEMPLATE = """\
 # tell what would be at work in it.
 #window: 06:00-07:30
 
-# The warm-up time that the primer starts with.
+# How many minutes before a run it warms up, where nobody has typed another number.
 #warmUpMinutes: 10
 
 # The mouse; it disables the terminal's own selection.
@@ -266,7 +269,7 @@ TEMPLATE = """\
 # paused, warn, bad. What a skin leaves out is taken from dark; bright (focus), faint (tracks of bars) and raised (the
 # row under the cursor) are derived from its foreground and background.
 #skins:
-#  midnight: {background: '#10141c', foreground: '#d0d0d0', bad: '#ff5f5f', warn: '#ffd75f'}
+#  midnight: {{background: '#10141c', foreground: '#d0d0d0', bad: '#ff5f5f', warn: '#ffd75f'}}
 
 # When triage reports something; these are the defaults.
 #thresholds:
@@ -293,7 +296,7 @@ TEMPLATE = """\
 
 # By page: the columns in their order, and the column to sort by.
 #pages:
-#  backups: {columns: [name, phase, started, took], sort: started, reverse: true}
+#  backups: {{columns: [name, phase, started, took], sort: started, reverse: true}}
 
 # By action: another key. The palette (:) lists the names of the actions.
 #keys:

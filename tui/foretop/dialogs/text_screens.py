@@ -69,6 +69,11 @@ def explanation_text(explanation: Explanation) -> list[Paragraph]:
     return paragraphs
 
 
+def explain(app: App[object], topic: str, ascii: bool) -> None:
+    """Opens a topic; the palette has no others."""
+    app.push_screen(ExplanationScreen(explanations()[topic], ascii))
+
+
 def choose_topic(app: App[object], ascii: bool) -> None:
     """A list of the topics; enter opens one."""
     topics = list(explanations().values())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from foretop.bindings import Action
+from foretop.bindings import ROOM_ACTIONS, Action
 from foretop.main_screen.object_actions import ObjectActions
 from foretop.main_screen.write_actions import WriteActions
 from foretop.pages.page import Page
@@ -16,6 +16,9 @@ from foretop_core.rules.undone import CODE as CHANGE_UNDONE
 
 _PUT_BACK = frozenset(record.id for record in (PAUSE, CHANGE_PAUSE, UNPAUSE, EDIT_SCHEDULE))
 """No remedy where somebody has put such a change back: their keys work all the same."""
+
+
+_OF_RUNS = frozenset(room.action.id for room in ROOM_ACTIONS if room.of_run)
 
 
 def applicable_actions(
@@ -31,8 +34,8 @@ def applicable_actions(
             continue
         if action.id == "jump":
             keys = object_actions.targets()
-        elif action.id == "results":
-            keys = object_actions.runs()
+        elif action.id in _OF_RUNS:
+            keys = object_actions.failed_runs()
         elif action.id in write_actions.handlers():
             keys = write_actions.about(action.id)
         else:

@@ -19,7 +19,18 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.screen import Screen
 
-from foretop.bindings import ACTIONS, RESUME, Action, Handler, KeyHints, footer_order, key_name, use_keys, use_tabs
+from foretop.bindings import (
+    ACTIONS,
+    RESUME,
+    ROOM_ACTIONS,
+    Action,
+    Handler,
+    KeyHints,
+    footer_order,
+    key_name,
+    use_keys,
+    use_tabs,
+)
 from foretop.main_screen import tab_bar_text
 from foretop.pages.page import Page, PageAddress, PageHistory
 from foretop.widgets.line_widgets import Divider, StyledLine, key_at, key_line, line_width
@@ -55,7 +66,7 @@ _BEFORE_GO_TO = 4
 _FIRST = 1
 _QUIT_WITHIN = 5.0
 """Seconds in which a second q ends foretop; so long the notice of the first one stays."""
-_OF_RUN = {"open": "open run", "results": "results"}
+_OF_RUN = {"open": "open run", **{room.action.id: room.action.short for room in ROOM_ACTIONS if room.of_run}}
 """On the page of an object: what leads to a run or to what failed in it."""
 
 

@@ -18,11 +18,9 @@ from foretop.pages.triage_selection import (
     toggle_members,
 )
 from foretop.terminal.clipboard import copy
-from foretop_core.actions.planners.downloads import RunFile
-from foretop_core.dashboard.object_fetch import why_not_fetch_results
 from foretop_core.dashboard.related_objects import related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
-from foretop_core.models.kinds import BACKUP, HAVE_RESULTS, NAB, NAMESPACE, NAR
+from foretop_core.models.kinds import BACKUP, HAVE_RESULTS, NAMESPACE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGE_OF
 from foretop_core.rules import humanize
@@ -106,10 +104,6 @@ class ObjectActions:
 
     can_yaml = can_describe
 
-    def can_results(self) -> bool:
-        """In the results themselves the key fetches their list."""
-        return self._run() is not None and not (self.host.page is not None and self.host.page.shows_results)
-
     def can_acknowledged(self) -> bool:
         """There are some to show, or they are shown and can be hidden again."""
         state, page = self.host.state, self.host.page
@@ -137,30 +131,9 @@ class ObjectActions:
     async def do_describe(self) -> None:
         await self._open("describe")
 
-    async def do_results(self) -> None:
-        """Opens the results and fetches their list, which may ask first."""
-        key, state, in_detail = self._run(), self.host.state, self.host.current == DETAIL
-        if key is None or state is None:
-            return
-        place = PageAddress(DETAIL, key=key, section="results", jumped=in_detail)
-        await self.host.go(place, remember=not in_detail or key != self._subject())
-        if self.host.page is not None and self.host.page.lacks_list:
-            self.host.run_worker(self._fetch_list(state, key))
-
-    async def _fetch_list(self, state: DashboardState, key: ObjectRef) -> None:
-        """As the key does that fetches it; where that would be refused, the page says why."""
-        if await why_not_fetch_results(state, key):
-            return
-        page = self.host.page
-        if page is not None and page.lacks_list and key == self._subject() and self.host.app.screen is page.screen:
-            await self.host.action_do(RunFile.RESULTS.record(of_tenant=key.kind in (NAB.name, NAR.name)).id)
-
-    def _run(self) -> ObjectRef | None:
-        return run_under_cursor(self.host)
-
-    def runs(self) -> tuple[ObjectRef, ...]:
-        """The run whose results say why it failed, where the key for them leads there."""
-        key, state = self._run(), self.host.state
+    def failed_runs(self) -> tuple[ObjectRef, ...]:
+        """The run under the cursor, where it failed and left files that say why."""
+        key, state = run_under_cursor(self.host), self.host.state
         item = state.store.get(key) if key is not None and state is not None else None
         status = item.status if isinstance(item, Backup | Restore) else None
         if isinstance(item, NonAdmin):

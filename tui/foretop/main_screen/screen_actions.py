@@ -27,6 +27,7 @@ from foretop.bindings import (
 )
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost, AppHost
+from foretop.main_screen.object_actions import run_under_cursor
 from foretop.main_screen.write_actions import WriteActions, all_windows, why_no_window, window_labels
 from foretop.pages.page import PageAddress
 from foretop.pages.table_page import TablePage
@@ -43,7 +44,6 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import PAGES
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import names_key
-from foretop_core.tables.text.explanations import explanations
 from foretop_core.tables.text.terminal_text import clean
 from foretop_core.tables.text.times import TimeZoneMode, TimeZoneSetting
 
@@ -175,6 +175,7 @@ def _fitting(name: str, names: Sequence[str]) -> list[str]:
 def entries(available: Iterable[Action]) -> list[PaletteEntry]:
     """The lines of the palette: those without a key first, then tabs, actions here, topics, actions elsewhere."""
     from foretop.dialogs.command_palette import PaletteEntry
+    from foretop_core.tables.text.explanations import explanations
 
     pages = [
         PaletteEntry(f"go {page.id}", page.commands, page.title, key if (key := page_key(page.id)).isdigit() else "")
@@ -260,7 +261,7 @@ class ScreenActions:
     def offers(self, action_id: str) -> bool:
         """By `can_<id>`; what has none always does something, but for a room's that is of a page or kind."""
         if (room := _OF_ROOMS.get(action_id)) is not None:
-            is_always_offered = not room.page and not room.kinds
+            is_always_offered = not (room.page or room.kinds or room.of_run)
             return is_always_offered or room.page == self.host.current or self._asked_of(room) is not None
         can: Callable[[], bool] | None = getattr(self, f"can_{action_id}", None)
         return can() if can is not None else True
@@ -347,6 +348,9 @@ class ScreenActions:
     def _asked_of(self, room: RoomAction) -> ObjectRef | None:
         """The object itself, or that of a finding whose remedy is the action; a line of many means none."""
         page, state = self.host.page, self.host.state
+        if room.of_run:
+            is_open = page is not None and bool(room.section) and page.section == room.section
+            return None if is_open else run_under_cursor(self.host)
         finding, subject = finding_under_cursor(page), page.subject() if page is not None else None
         if state is None:
             return None
@@ -419,11 +423,10 @@ class ScreenActions:
                 await ScopeCommands(self.host, self.host.state).obey(verb, rest.strip())
             case "window" if self.host.state is not None:
                 self._keep_free(self.host.state, rest.strip())
-            case "explain" if rest in explanations():
-                from foretop.dialogs.text_screens import ExplanationScreen
+            case "explain":
+                from foretop.dialogs.text_screens import explain
 
-                screen = ExplanationScreen(explanations()[rest], self.host.display_options.ascii)
-                self.host.app.push_screen(screen)
+                explain(self.host.app, rest, self.host.display_options.ascii)
             case "q":
                 self.host.app.exit()
             case _:

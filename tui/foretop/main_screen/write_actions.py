@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from foretop.bindings import RESUME, WRITE_ACTIONS, Handler, key_name, page_key
+from foretop.bindings import RESUME, ROOM_ACTIONS, WRITE_ACTIONS, Handler, key_name, page_key
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.base_modal import ChoicePicker
 from foretop.main_screen.action_host import ActionHost
@@ -101,7 +101,8 @@ class WriteActions:
         if record.asked_of is AskedOf.FINDING:
             return f"{record.title}: only findings, on the page {record.page}"
         if record is EDIT_SCHEDULE and run_under_cursor(self.host) is not None:
-            return f"Results are on {key_name('results')}"
+            others = (room.action for room in ROOM_ACTIONS if room.of_run)
+            return next((f"{action.short.capitalize()} are on {key_name(action.id)}" for action in others), "")
         if record is not UNPAUSE:
             return self._why_not_here(record)
         if self._can(record):

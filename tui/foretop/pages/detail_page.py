@@ -15,6 +15,7 @@ from foretop.bindings import Handler, KeyHints
 from foretop.pages.page import Page, PageAddress, PageHost, safely
 from foretop.panes.detail_sections import (
     SECTIONS,
+    SECTIONS_OF_ROOMS,
     as_yaml,
     describe_object,
     heading,
@@ -23,9 +24,9 @@ from foretop.panes.detail_sections import (
     sections_of,
     state_of,
 )
-from foretop.panes.page_records import TABLE_PAGES
-from foretop.panes.results_section import FetchedResults, fetching, has_files, keep, status_of, why_no_list
+from foretop.panes.page_records import TABLE_PAGES, FetchedPart
 from foretop.panes.stale_notice import stale_paras
+from foretop.panes.volumes_section import status_of
 from foretop.widgets.line_widgets import Divider, FrameLine, StyledLine, TextPane, line_width
 from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph
 from foretop.widgets.prompt import Prompt
@@ -36,12 +37,10 @@ from foretop_core.dashboard.object_fetch import (
     fetch_object,
     unwatch_events,
     watch_events,
-    why_not_fetch_results,
 )
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models.kinds import (
-    BACKUP,
     HAVE_RESULTS,
     NAMESPACE,
     ON_DEMAND,
@@ -59,15 +58,13 @@ if TYPE_CHECKING:
     from foretop_core.rules.facts.contents_facts import FetchedFiles
 
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
-_WITH_VOLUMES = ("volumes", "describe", "results")
+_WITH_VOLUMES = ("volumes", "describe", *SECTIONS_OF_ROOMS)
 _LEAST_OF_RUNS = 5
 """So many runs are in sight, however long the text is."""
 _ABOVE_AND_BELOW = 2
 """Lines of the page that are neither text nor table: title and sections, or the frame."""
 _FRAME = 3
 """Lines of the screen around a page, for one that has no size yet."""
-_MOST_FETCHED = 20
-"""Objects whose results are kept until foretop ends."""
 
 
 class DetailPage(Page, can_focus=True):
@@ -98,11 +95,8 @@ class DetailPage(Page, can_focus=True):
         self._asked: tuple[ObjectRef, str] | None = None
         """Of which object in which version the whole was asked for."""
         self._yaml: tuple[tuple[object, ...], Sequence[Paragraph]] = ((), ())
-        self._fetched: dict[ObjectRef, FetchedResults] = {}
-        """The results that were fetched in this session, the latest of them."""
-        self._refusal = ""
-        self._refusal_of: tuple[ObjectRef, RunStatus] | None = None
-        """Of which object in which state it was asked whether its results may be fetched."""
+        self._fetched = {name: room.fetched(self) for name, room in SECTIONS_OF_ROOMS.items()}
+        """By section, the part that a person fetches."""
         self._listed_for: tuple[ObjectRef, RunStatus] | None = None
         """Of which object in which state the data movements were listed."""
         self._not_listed = ""
@@ -139,7 +133,8 @@ class DetailPage(Page, can_focus=True):
 
     def _forget(self) -> None:
         """Forgets what was asked about the object that was open."""
-        self._refusal, self._refusal_of = "", None
+        for part in self._fetched.values():
+            part.forget()
         self._listed_for, self._not_listed = None, ""
 
     def shown(self) -> None:
@@ -150,6 +145,9 @@ class DetailPage(Page, can_focus=True):
         self._draw()
 
     def pulse(self) -> None:
+        self._draw()
+
+    def draw(self) -> None:
         self._draw()
 
     def kinds_on_demand(self) -> frozenset[str]:
@@ -273,47 +271,31 @@ class DetailPage(Page, can_focus=True):
         return self.key.kind == NAMESPACE.name or self.state.store.get(self.key) is not None
 
     @property
-    def shows_results(self) -> bool:
-        return self.key is not None and self.key.kind in HAVE_RESULTS and self.section == "results"
-
-    @property
-    def lacks_list(self) -> bool:
-        return self.has_list and self.key is not None and self._kept(self.key) is None
+    def _fetched_here(self) -> tuple[FetchedPart, DashboardState, ObjectRef] | None:
+        """The part of the section on the screen that a person fetches, and what it is of."""
+        part = self._fetched.get(self.section)
+        if part is None or self.state is None or self.key is None or self.section not in self._sections:
+            return None
+        return part, self.state, self.key
 
     @property
     def has_list(self) -> bool:
-        """True if the results on the screen have more to fetch."""
-        return self.state is not None and self.shows_results and has_files(self._status(), is_backup=self._is_backup)
+        return (here := self._fetched_here) is not None and here[0].has_list(*here[1:])
 
     @property
-    def _is_backup(self) -> bool:
-        return self.key is not None and self.key.kind == BACKUP.name
+    def lacks_list(self) -> bool:
+        return (here := self._fetched_here) is not None and here[0].lacks_list(*here[1:])
 
     @property
     def why_no_list(self) -> str:
-        """Why the key that fetches results has nothing to fetch here; "" where it has."""
-        return why_no_list(self._status()) if self.state is not None and self.key is not None else ""
+        return here[0].why_no_list(*here[1:]) if (here := self._fetched_here) is not None else ""
 
     def keep_results(self, key: ObjectRef, files: FetchedFiles) -> None:
         """They were fetched; of an object that is still open they are shown."""
-        status = self._status()
-        if self.state is not None and key == self.key and status is not None:
-            self._fetched.pop(key, None)
-            self._fetched[key] = keep(key, self._uid(), status, self.state.now(key.context), files)
-            while len(self._fetched) > _MOST_FETCHED:
-                del self._fetched[next(iter(self._fetched))]
+        if self.state is not None and key == self.key:
+            for part in self._fetched.values():
+                part.keep(self.state, key, files)
             self._draw(keep_place=False)
-
-    def _kept(self, key: ObjectRef) -> FetchedResults | None:
-        """The results fetched of this object and not of another that had its name before."""
-        results = self._fetched.get(key)
-        return results if results is not None and results.uid == self._uid() else None
-
-    def _uid(self) -> str:
-        assert self.state is not None
-        assert self.key is not None
-        resource = self.state.store.get(self.key)
-        return resource.metadata.uid if resource is not None else ""
 
     def _show(self, section: str) -> None:
         """The key that leads into a section leads back to the overview as well."""
@@ -391,7 +373,8 @@ class DetailPage(Page, can_focus=True):
         paragraphs = describe_object(state, key, self.section, cells)
         if self.section == "volumes" and self._not_listed:
             paragraphs = [paragraph(f"Data movements cannot be listed. {self._not_listed}", Tone.WARN)]
-        return [*paragraphs, *self._of_list(state, key)] if self.section == "results" else paragraphs
+        part = self._fetched.get(self.section)
+        return [*paragraphs, *part.paragraphs(state, key)] if part is not None else paragraphs
 
     def _list_movements(self, state: DashboardState, key: ObjectRef) -> None:
         """Lists the movements of a run that has ended, which are not watched, when a person wants to see them."""
@@ -412,23 +395,7 @@ class DetailPage(Page, can_focus=True):
     def _status(self) -> RunStatus | None:
         assert self.state is not None
         assert self.key is not None
-        resource = self.state.store.get(self.key)
-        return status_of(self.state, self.key, None if isinstance(resource, UnreadableObject) else resource)
-
-    def _of_list(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
-        status = self._status()
-        if status is not None and has_files(status, is_backup=self._is_backup) and self._refusal_of != (key, status):
-            self._refusal_of = (key, status)
-            self.run_worker(self._ask_whether(state, key), group="results", exclusive=True)
-        now, zone = state.now(key.context), state.zone_of(key)
-        return fetching(status, self._kept(key), self._refusal, now, zone, is_backup=self._is_backup)
-
-    async def _ask_whether(self, state: DashboardState, key: ObjectRef) -> None:
-        """Asks whether the list may be fetched, so that it is told before a person tries."""
-        text = await why_not_fetch_results(state, key)
-        if key == self.key:
-            self._refusal = text
-            self._draw()
+        return status_of(self.state, self.key, self.state.store.get(self.key))
 
     def _as_yaml(self) -> Sequence[Paragraph]:
         """Shows what was read of it at once, the whole as soon as the server has told it; made anew when it changes."""

@@ -147,24 +147,22 @@ class Page(Widget):
         """The run under the cursor where the page is about another object."""
         return None
 
-    @property
-    def shows_results(self) -> bool:
-        """True if the results of a run are on the screen."""
-        return False
+    section = ""
+    """Which section of an object is on the screen; "" on a page of no object."""
 
     @property
     def lacks_list(self) -> bool:
-        """True if results are on the screen whose list was not fetched yet."""
+        """True if a section is on the screen whose list was not fetched yet."""
         return False
 
     @property
     def has_list(self) -> bool:
-        """True if the results on the screen have more to fetch."""
+        """True if the section on the screen has more to fetch."""
         return False
 
     @property
     def why_no_list(self) -> str:
-        """The reason why the key that fetches results has nothing to fetch here; "" where it has."""
+        """The reason why the key that fetches it has nothing to fetch here; "" where it has."""
         return ""
 
     def keep_results(self, key: ObjectRef, files: FetchedFiles) -> None:

@@ -22,7 +22,6 @@ _SENTENCES = {
     "open": "open {}",
     "jump": "go to {}",
     **{room.action.id: room.hint for room in ROOM_ACTIONS if room.hint},
-    "results": "results of {}",
     RESUME: "resume the window",
     EXTEND_BACKUP.id: "extend the life of {}",
     **{item.id: item.hint for item in sorted(RECORDS, key=lambda item: not item.fetches) if item.hint},
@@ -46,7 +45,7 @@ _NOUNS = {
 _OF_ALL = frozenset({RESUME, UNPAUSE.id, CHANGE_PAUSE.id})
 """About all the objects that a finding names, and not about one of them."""
 _HINTED = {room.action.id: room.hint_kinds for room in ROOM_ACTIONS if room.hint}
-_FIRST = ("open", "jump", *_HINTED)
+_FIRST = ("open", "jump", *(action_id for action_id, kinds in _HINTED.items() if kinds))
 
 
 class ApplicableAction(msgspec.Struct, frozen=True):
@@ -92,8 +91,8 @@ def _is_told(item: ApplicableAction, subject: tuple[ObjectRef, ...], named: Coll
     """A jump that only opens it is what enter does, and a room's key is a remedy for some kinds alone."""
     if item.action.id == "jump" and item.keys == subject:
         return item.keys[0].kind in PAGE_OF
-    if item.action.id in _HINTED:
-        return item.keys[0].kind in _HINTED[item.action.id]
+    if kinds := _HINTED.get(item.action.id):
+        return item.keys[0].kind in kinds
     return item.action.id in _SENTENCES and (item.action.id not in _ONLY_NAMED or item.action.id in named)
 
 

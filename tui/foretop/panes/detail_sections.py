@@ -11,9 +11,8 @@ import yaml
 from msgspec import to_builtins
 
 from foretop.panes.nonadmin_pane import nonadmin_overview, path, tenant_facts
-from foretop.panes.page_records import TABLE_PAGES, remedy_lines
+from foretop.panes.page_records import TABLE_PAGES, DetailSection, remedy_lines
 from foretop.panes.protection_pane import protection_pane, volume_list
-from foretop.panes.results_section import known_results, status_of
 from foretop.panes.run_chart_pane import run_chart_lines
 from foretop.panes.runs_pane import backup_pane, restore_pane
 from foretop.panes.schedule_pane import schedule_page, schedule_pane
@@ -38,10 +37,10 @@ from foretop_core.models import (
 from foretop_core.models.kinds import BACKUP, HAVE_RESULTS, NAB, NABSL, NAMESPACE, NAR, by_name
 from foretop_core.models.wire import LAST_APPLIED, ObjectRef
 from foretop_core.pages import PAGE_OF, PAGES
+from foretop_core.room_finder import room_modules
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.nonadmin_facts import run_steps
 from foretop_core.rules.facts.schedule_facts import history
-from foretop_core.rules.phases import why_no_files
 from foretop_core.store import UnreadableObject
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.engine.view import Row, View, table_view
@@ -53,12 +52,19 @@ from foretop_core.tables.timeline.lanes import timeline_item
 
 # Deferred imports: the first row waits for no calendar.
 
-_LISTED = "Every object in it: :resources fetches the list from storage."
-SECTIONS = ("overview", "conditions", "volumes", "results", "events", "changes", "describe", "yaml")
+SECTIONS_OF_ROOMS: Mapping[str, DetailSection] = {
+    module.SECTION.name: module.SECTION for module in room_modules("foretop", "section")
+}
+_OF_THE_CORE = ("overview", "conditions", "volumes", "events", "changes", "describe", "yaml")
+SECTIONS = tuple(
+    name
+    for section in _OF_THE_CORE
+    for name in (section, *(room.name for room in SECTIONS_OF_ROOMS.values() if room.after == section))
+)
 _ONLY = {
     "conditions": frozenset((NAB.name, NAR.name, NABSL.name)),
     "volumes": HAVE_RESULTS,
-    "results": HAVE_RESULTS,
+    **{room.name: room.kinds for room in SECTIONS_OF_ROOMS.values()},
 }
 """Sections that not every kind has."""
 _OF_PROTECTION = ("overview", "describe")
@@ -105,7 +111,7 @@ def describe_object(
         "overview": partial(overview, cells=cells),
         "conditions": conditions,
         "volumes": volumes,
-        "results": known_results,
+        **{room.name: room.known for room in SECTIONS_OF_ROOMS.values()},
         "events": events,
         "changes": changes,
         "describe": partial(describe, cells=cells),
@@ -305,32 +311,28 @@ def describe(
         ("Finalizers", ", ".join(meta.finalizers)),
     )
     paragraphs += [Paragraph((Span(f"{name:<11}", BOLD), span(value)), indent=11) for name, value in facts if value]
-    for title, part in (
-        ("Spec", spec_section),
-        ("Conditions", conditions),
-        ("Volumes", volumes),
-        ("Results", known_results),
-        ("Events", events),
-        ("Changes", changes),
-    ):
-        if not _has_section(key.kind, title.lower()) or (once and not _has_more(state, key, resource, title)):
+    parts = {"spec": spec_section, "conditions": conditions, "volumes": volumes, "events": events, "changes": changes}
+    parts |= {room.name: room.known for room in SECTIONS_OF_ROOMS.values()}
+    for name in ("spec", *(section for section in SECTIONS if section in parts)):
+        title, part = name.capitalize(), parts[name]
+        if not _has_section(key.kind, name) or (once and not _has_more(state, key, resource, name)):
             continue
         paragraphs += [paragraph(""), paragraph(title, bold=True), *part(state, key, resource)]
-    if not once and isinstance(resource, Backup | Restore) and not why_no_files(resource.phase):
-        paragraphs += [paragraph(""), paragraph("Resources", bold=True), paragraph(_LISTED, Tone.DIM)]
+    if not once:
+        paragraphs += [line for room in SECTIONS_OF_ROOMS.values() for line in room.last_words(resource)]
     return paragraphs
 
 
-def _has_more(state: DashboardState, key: ObjectRef, resource: Resource, title: str) -> bool:
-    match title:
-        case "Conditions":
+def _has_more(state: DashboardState, key: ObjectRef, resource: Resource, section: str) -> bool:
+    match section:
+        case "conditions":
             return bool(_conditions(state, key, resource))
-        case "Volumes":
+        case "volumes":
             return bool(movements_of(state, key, resource))
-        case "Results":
-            return status_of(state, key, resource) is not None
-        case "Changes":
+        case "changes":
             return bool(state.store.history.of(key))
+        case _ if section in SECTIONS_OF_ROOMS:
+            return SECTIONS_OF_ROOMS[section].has_more(state, key, resource)
         case _:
             return True
 

@@ -5,9 +5,9 @@ The other half, with the page's names and its view, is its record in `foretop_co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import StoreTableModel, TableModel
 from foretop_core.late import Late, load
+from foretop_core.models import Resource
 from foretop_core.models.kinds import ON_DEMAND
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import DETAIL, PAGES, PageConflict, PageRecord
@@ -30,7 +31,9 @@ from foretop_core.tables.engine.drawings import LEVELS, RUN_SIGNS
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import RESTORE_GLYPH, StatusGlyph, Tone, severity_mark
 from foretop_core.tables.engine.view import TableView, UnreadableRow, View, table_view
-from foretop_core.tables.timeline.time_axis import WARM_UP
+
+if TYPE_CHECKING:
+    from foretop_core.rules.facts.contents_facts import FetchedFiles
 
 
 def _pane(path: str) -> Late:
@@ -70,6 +73,55 @@ _TOOK = Sign("▆▆", "how long it took against the longest in sight, on a larg
 
 
 _ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
+
+
+class SectionHost(Protocol):
+    """The page of an object, as a section of a room sees it."""
+
+    @property
+    def key(self) -> ObjectRef | None:
+        """The object that is open."""
+
+    def draw(self) -> None:
+        """Draws it anew."""
+
+    def run_worker(self, work: Coroutine[Any, Any, None], /, *, group: str, exclusive: bool) -> object: ...
+
+
+class FetchedPart(Protocol):
+    """The part of a section that a person fetches, and that is kept."""
+
+    def forget(self) -> None:
+        """Another object is open, or none."""
+
+    def paragraphs(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]: ...
+
+    def has_list(self, state: DashboardState, key: ObjectRef) -> bool:
+        """True if there is something to fetch."""
+
+    def lacks_list(self, state: DashboardState, key: ObjectRef) -> bool:
+        """True if it was not fetched yet."""
+
+    def why_no_list(self, state: DashboardState, key: ObjectRef) -> str:
+        """The reason why there is none; "" where there is one."""
+
+    def keep(self, state: DashboardState, key: ObjectRef, files: FetchedFiles) -> None: ...
+
+
+class DetailSection(msgspec.Struct, frozen=True, kw_only=True):
+    """A section of a room on the page of an object, found as `SECTION` of its module `section`."""
+
+    name: str
+    after: str
+    """The section that it follows."""
+    kinds: frozenset[str]
+    known: Callable[[DashboardState, ObjectRef, Resource], Sequence[Paragraph]]
+    """What it says without fetching anything."""
+    has_more: Callable[[DashboardState, ObjectRef, Resource], bool]
+    """Whether that is worth a line where all of an object is told at once."""
+    last_words: Callable[[Resource], Sequence[Paragraph]]
+    """What stands at the end of a description."""
+    fetched: Callable[[SectionHost], FetchedPart]
 
 
 class ScreenPage(msgspec.Struct, frozen=True, kw_only=True):
@@ -309,7 +361,7 @@ _RECORDS = (
             Sign("P F", "partly failed, failed"),
             Sign("×", "lost: the next one falls due first; or refused: its storage location cannot be used"),
             Sign("‖", "a run that a pause prevents"),
-            Sign(WARM_UP, "a warm-up before a job"),
+            Sign("▒", "a warm-up before a job"),
             Sign("·", "a warm-up that nothing makes: the prescaler has no CronJob for it"),
             Sign("▁▃█", "slots in use, full height is the limit; yellow where all are taken and somebody waits"),
             Sign("3 +", "how many wait for a slot; + is more than nine"),

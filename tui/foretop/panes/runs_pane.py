@@ -11,6 +11,7 @@ from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import Lessened, Run, RunVolumes, goes_into, owner_of, usual_length
 from foretop_core.rules.phases import FAULTY
+from foretop_core.rules.triage.finding import READ_LOGS, READ_RESULTS
 from foretop_core.tables.engine.drawings import ShareBar, large_line
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
@@ -188,7 +189,8 @@ def _run(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
     if reason:
         paragraphs.append(paragraph(reason, Tone.BAD, label="Why"))
     elif run.phase in FAULTY and status.errors:
-        text = f"The reasons are in its results ({key_name('results')}) and log ({key_name('logs')})."
+        results, logs = ("".join(f" ({key_name(key.action)})" for key in keys) for keys in (READ_RESULTS, READ_LOGS))
+        text = f"The reasons are in its results{results} and log{logs}."
         paragraphs.append(paragraph(text, label="Why"))
     return (*paragraphs, *_times(run, render), *progress(run, render), *waiting_for(run, render))
 

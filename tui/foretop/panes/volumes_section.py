@@ -7,12 +7,27 @@ from collections.abc import Sequence
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, Resource, Restore
-from foretop_core.models.wire import ObjectRef
+from foretop_core.models.velero import RunStatus
+from foretop_core.models.wire import ObjectRef, UnreadableObject
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import rate, time_left
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.resources.movements import how_moved
+from foretop_core.tables.resources.nonadmin import NonAdminView
+
+
+def status_of(state: DashboardState, key: ObjectRef, resource: Resource | UnreadableObject | None) -> RunStatus | None:
+    """The status of the Velero object itself where it was seen, else a tenant's copy of it."""
+    match resource:
+        case Backup() | Restore():
+            return resource.status
+        case NonAdmin():
+            entry = NonAdminView().entry(state.store, key, resource)
+            run = entry.run if entry else None
+            return run.status if run is not None else resource.velero.status
+        case _:
+            return None
 
 
 def volumes(state: DashboardState, key: ObjectRef, resource: Resource) -> Sequence[Paragraph]:

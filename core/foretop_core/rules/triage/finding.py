@@ -27,8 +27,17 @@ PAUSED_OVERDUE = "velero-paused-overdue"
 """Codes of findings that the screen has keys for."""
 SHOW_PODS, SHOW_QUEUE = Command(":pods", "foretop get pods"), Command(":queue", "foretop get queue")
 """Where remedies lead, on the screen and in a shell."""
-TRY: tuple[Key, ...] = tuple(room.TRY for room in rooms("foretop_core") if hasattr(room, "TRY"))
-"""The keys behind a change that is to be tried: a room has such a key, and without it the remedy has none."""
+
+
+def _keys_of_rooms(name: str) -> tuple[Key, ...]:
+    """A room has such a key, and without it the remedy has none."""
+    return tuple(getattr(room, name) for room in rooms("foretop_core") if hasattr(room, name))
+
+
+TRY = _keys_of_rooms("TRY")
+"""Behind a change that is to be tried."""
+READ_RESULTS, READ_LOGS = _keys_of_rooms("READ_RESULTS"), _keys_of_rooms("READ_LOGS")
+"""Behind the results and the logs of a run."""
 
 
 def brief(words: str, instead: str) -> str:

@@ -25,7 +25,7 @@ from foretop_core.rules.queue import Positions, disagreement
 from foretop_core.rules.refusal_actor import NeededAction, is_decided, who_must_act
 from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import Finding, Severity, Thresholds, brief
+from foretop_core.rules.triage.finding import READ_LOGS, READ_RESULTS, Finding, Severity, Thresholds, brief
 from foretop_core.rules.triage.runs import blamed_location, reason
 
 _FIELD_PREFIX = re.compile(r"^NonAdmin(Backup|Restore) (nonAdmin\w+\.)?spec\.\w+Spec\.")
@@ -202,7 +202,7 @@ def _after_failure(item: NonAdmin, live: Backup | Restore | None, phase: str) ->
         return f"Fix the cause named in the message {anew}"
     if live is None and not item.velero.name:
         return f"Find the cause in the log of the Velero server {anew}"
-    return sentence("Read its results", Key("results"), " or logs", Key("logs"), f", fix the cause, {anew}")
+    return sentence("Read its results", *READ_RESULTS, " or logs", *READ_LOGS, f", fix the cause, {anew}")
 
 
 def positions_off(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

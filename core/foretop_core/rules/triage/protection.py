@@ -28,7 +28,7 @@ from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import Key, Text, roughly, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds, brief
+from foretop_core.rules.triage.finding import QUEUE, READ_RESULTS, Finding, Severity, Thresholds, brief
 from foretop_core.rules.triage.schedules import coming_note
 
 _MOST_CLAIMS = 2000
@@ -223,7 +223,7 @@ def _way_to_all(row: NamespaceProtection) -> Text:
     )
     # Of a copy that was to have a part alone mostly nothing failed: its results are empty.
     if newest is None or newest.phase in FAULTY:
-        fix = sentence("See what is missing", Key("results"), ", fix its cause")
+        fix = sentence("See what is missing", *READ_RESULTS, ", fix its cause")
         if whole is None:
             return sentence(fix, ", let the schedule take all of it", edit, ", and back up now", now, ".")
         return sentence(fix, f", and back up now with {whole.name}", now, ".")

@@ -20,7 +20,7 @@ from foretop_core.rules.schedule_history import ended
 from foretop_core.rules.sentences import Key, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_sources
-from foretop_core.rules.triage.finding import QUEUE, Finding, Severity, Thresholds
+from foretop_core.rules.triage.finding import QUEUE, READ_LOGS, READ_RESULTS, Finding, Severity, Thresholds
 
 # Deferred imports: the known bugs are loaded with the first queue that one of them explains.
 
@@ -149,7 +149,7 @@ def _remedy(run: Backup | Restore, again: str) -> Text:
         return "Fix the cause named in the message; Velero does not retry this one."
     once_more = sentence("run it again", Key(again)) if isinstance(run, Backup) else "restore again"
     return sentence(
-        "Read its results", Key("results"), " or logs", Key("logs"), " for the errors, fix them and ", once_more, "."
+        "Read its results", *READ_RESULTS, " or logs", *READ_LOGS, " for the errors, fix them and ", once_more, "."
     )
 
 

@@ -1,7 +1,8 @@
-"""Problems of a backup or restore: the counts of its status at once, the list when it was fetched."""
+"""The section on the problems of a backup or restore: their counts at once, the list when it was fetched."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
@@ -9,12 +10,16 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from foretop.bindings import key_name
-from foretop.panes.volumes_section import movements_of
+from foretop.panes.page_records import DetailSection, SectionHost
+from foretop.panes.volumes_section import movements_of, status_of
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
 from foretop.widgets.styles import BOLD, style_of
-from foretop_core.actions.planners.downloads import RESULTS
+from foretop_core.actions.planners.downloads import RESULTS, RunFile
+from foretop_core.actions.run_files import refusal
+from foretop_core.dashboard.action_service import ActionService
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import Backup, DataMovement, NonAdmin, NonAdminBackup, NonAdminRestore, Resource, Restore
+from foretop_core.models.kinds import BACKUP, HAVE_RESULTS
 from foretop_core.models.nonadmin import VolumeCounts
 from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
@@ -22,7 +27,6 @@ from foretop_core.rules import humanize
 from foretop_core.rules.phases import why_no_files
 from foretop_core.rules.results import Problem, ResultGroup, Results
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
-from foretop_core.tables.resources.nonadmin import NonAdminView
 
 if TYPE_CHECKING:
     from foretop_core.rules.facts.contents_facts import FetchedFiles
@@ -31,6 +35,9 @@ if TYPE_CHECKING:
 
 _LOST = ("Failed", "Canceled")
 _MOST_SHOWN = 2_000
+_MOST_FETCHED = 20
+"""Objects whose results are kept until foretop ends."""
+_LISTED = "Every object in it: :resources fetches the list from storage."
 
 
 class FetchedResults(msgspec.Struct, frozen=True):
@@ -45,23 +52,10 @@ class FetchedResults(msgspec.Struct, frozen=True):
 
 
 def keep(key: ObjectRef, uid: str, status: RunStatus, at: datetime, files: FetchedFiles) -> FetchedResults:
-    from foretop.panes.contents_section import contents_paragraphs
+    from foretop.rooms.run_files.contents_section import contents_paragraphs
 
     said = (*_listed(files.results), *contents_paragraphs(files))
     return FetchedResults(key, uid, status, at, files.results, said)
-
-
-def status_of(state: DashboardState, key: ObjectRef, resource: Resource | None) -> RunStatus | None:
-    """The status of the Velero object itself where it was seen, else a tenant's copy of it."""
-    match resource:
-        case Backup() | Restore():
-            return resource.status
-        case NonAdmin():
-            entry = NonAdminView().entry(state.store, key, resource)
-            run = entry.run if entry else None
-            return run.status if run is not None else resource.velero.status
-        case _:
-            return None
 
 
 def why_no_list(status: RunStatus | None) -> str:
@@ -228,3 +222,95 @@ def _problem(problem: Problem) -> Paragraph:
     text = problem.message or "no message"
     lead = (span(f"    {problem.subject}  ", bold=True),) if problem.subject else (Span("    "),)
     return Paragraph((*lead, span(f"{text}{times}")), indent=6)
+
+
+class FetchedList:
+    """The list of results that a person fetches into the section."""
+
+    def __init__(self, page: SectionHost) -> None:
+        self._page = page
+        self._fetched: dict[ObjectRef, FetchedResults] = {}
+        """The results that were fetched in this session, the latest of them."""
+        self._refusal = ""
+        self._refusal_of: tuple[ObjectRef, RunStatus] | None = None
+        """Of which object in which state it was asked whether its results may be fetched."""
+
+    def forget(self) -> None:
+        self._refusal, self._refusal_of = "", None
+
+    def paragraphs(self, state: DashboardState, key: ObjectRef) -> Sequence[Paragraph]:
+        status, is_backup = _status(state, key), key.kind == BACKUP.name
+        if status is not None and has_files(status, is_backup=is_backup) and self._refusal_of != (key, status):
+            self._refusal_of = (key, status)
+            self._page.run_worker(self._ask_whether(state, key), group="results", exclusive=True)
+        now, zone = state.now(key.context), state.zone_of(key)
+        return fetching(status, self._kept(state, key), self._refusal, now, zone, is_backup=is_backup)
+
+    async def _ask_whether(self, state: DashboardState, key: ObjectRef) -> None:
+        """Asks whether the list may be fetched, so that it is told before a person tries."""
+        text = await why_not_fetch(state, key)
+        if key == self._page.key:
+            self._refusal = text
+            self._page.draw()
+
+    def has_list(self, state: DashboardState, key: ObjectRef) -> bool:
+        return has_files(_status(state, key), is_backup=key.kind == BACKUP.name)
+
+    def lacks_list(self, state: DashboardState, key: ObjectRef) -> bool:
+        return self.has_list(state, key) and self._kept(state, key) is None
+
+    def why_no_list(self, state: DashboardState, key: ObjectRef) -> str:
+        return why_no_list(_status(state, key))
+
+    def keep(self, state: DashboardState, key: ObjectRef, files: FetchedFiles) -> None:
+        if (status := _status(state, key)) is not None:
+            self._fetched.pop(key, None)
+            self._fetched[key] = keep(key, _uid(state, key), status, state.now(key.context), files)
+            while len(self._fetched) > _MOST_FETCHED:
+                del self._fetched[next(iter(self._fetched))]
+
+    def _kept(self, state: DashboardState, key: ObjectRef) -> FetchedResults | None:
+        """The results fetched of this object and not of another that had its name before."""
+        results = self._fetched.get(key)
+        return results if results is not None and results.uid == _uid(state, key) else None
+
+
+def _uid(state: DashboardState, key: ObjectRef) -> str:
+    resource = state.store.get(key)
+    return resource.metadata.uid if resource is not None else ""
+
+
+def _status(state: DashboardState, key: ObjectRef) -> RunStatus | None:
+    return status_of(state, key, state.store.get(key))
+
+
+async def why_not_fetch(state: DashboardState, key: ObjectRef) -> str:
+    """The reason against fetching its results; "" where there is none."""
+    service = ActionService(state.source, os.environ)
+    item = service.item(key)
+    if not service.reach(key.context):
+        return "These objects are not from a cluster."
+    if not isinstance(item, Backup | Restore | NonAdmin):
+        return "It no longer exists."
+    return await refusal(service.executor(key.context), item, RunFile.RESULTS)
+
+
+def _has_status(state: DashboardState, key: ObjectRef, resource: Resource) -> bool:
+    return status_of(state, key, resource) is not None
+
+
+def _last_words(resource: Resource) -> Sequence[Paragraph]:
+    if not isinstance(resource, Backup | Restore) or why_no_files(resource.phase):
+        return ()
+    return paragraph(""), paragraph("Resources", bold=True), paragraph(_LISTED, Tone.DIM)
+
+
+SECTION = DetailSection(
+    name="results",
+    after="volumes",
+    kinds=HAVE_RESULTS,
+    known=known_results,
+    has_more=_has_status,
+    last_words=_last_words,
+    fetched=FetchedList,
+)
