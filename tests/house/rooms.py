@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
 
 def remove(tree: Path, room: str) -> Iterator[Path]:
     """Deletes a room, its tests, and the lines of the documents that show its commands."""
-    commands = _commands(tree, room)
+    commands = _commands(room)
     for folder in (tree / "core/foretop_core/rooms", tree / "tui/foretop/rooms", tree / "tests/rooms"):
         if (folder / room).is_dir():
             shutil.rmtree(folder / room)
@@ -65,9 +65,15 @@ def remove(tree: Path, room: str) -> Iterator[Path]:
         path.write_text("".join(kept), encoding="utf-8")
 
 
-def _commands(tree: Path, room: str) -> list[str]:
-    card = tree / "tui/foretop/rooms" / room / "__init__.py"
-    return re.findall(r'^    "([a-z-]+)": \(', card.read_text(encoding="utf-8"), re.MULTILINE) if card.exists() else []
+def _commands(room: str) -> list[str]:
+    """The room's own commands, and its verbs of others."""
+    return [
+        command
+        for module in rooms("foretop")
+        if module.__name__ == f"foretop.rooms.{room}"
+        for codes in module.EXIT_CODES
+        for command in codes.commands
+    ]
 
 
 def _run_what_is_left(tree: Path, *, collect: bool) -> int:
