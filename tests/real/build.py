@@ -55,6 +55,11 @@ CRD_SOURCES = (
         ("config/crd/bases/oadp.openshift.io_*.yaml",),
     ),
 )
+SNAPSHOT_CRDS = CrdSource(
+    "github.com/kubernetes-csi/external-snapshotter/client/v8@v8.4.0",
+    "h1:bMqrb3UHgHbP+PW9VwiejfDJU1R0PpXVZNMdeH8WYKI=",
+    ("config/crd/snapshot.storage.k8s.io_volumesnapshot*.yaml",),
+)
 
 
 class BuildError(Exception):
@@ -76,7 +81,7 @@ def prepare(say: Callable[[str], None]) -> Kit:
     """Find every part, building those that are missing."""
     servers = _servers(say)
     oracle = _kept("cronoracle", build_recipe(*sorted(ORACLE.glob("*.*"))), _make_oracle, say)
-    crds = _kept("crds", repr(CRD_SOURCES), _fetch_crds, say)
+    crds = _kept("crds", repr(CRD_SOURCES), partial(_fetch, CRD_SOURCES), say)
     return Kit(
         etcd=servers / "etcd",
         apiserver=servers / "kube-apiserver",
@@ -154,6 +159,12 @@ def policy_oracle(say: Callable[[str], None]) -> Path:
     return _kept("policyoracle", recipe, _make_policy_oracle, say) / "policyoracle"
 
 
+def snapshot_crds(say: Callable[[str], None]) -> tuple[Path, ...]:
+    """The definitions of CSI snapshots, which no cluster has of itself."""
+    folder = _kept("snapshot-crds", repr(SNAPSHOT_CRDS), partial(_fetch, (SNAPSHOT_CRDS,)), say)
+    return tuple(sorted(folder.glob("*.yaml")))
+
+
 def _make_policy_oracle(folder: Path, say: Callable[[str], None]) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         copy = Path(temporary, "velero")
@@ -169,8 +180,8 @@ def _make_policy_oracle(folder: Path, say: Callable[[str], None]) -> None:
         go_build("the policy oracle", arguments, say, copy, {"GONOSUMDB": "github.com/project-velero/kopia"})
 
 
-def _fetch_crds(folder: Path, say: Callable[[str], None]) -> None:
-    for source in CRD_SOURCES:
+def _fetch(sources: Iterable[CrdSource], folder: Path, say: Callable[[str], None]) -> None:
+    for source in sources:
         say(f"Fetching the CRDs of {source.module}")
         _copy_all(_downloaded(source), source.patterns, folder)
 

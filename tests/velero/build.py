@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from tests.real.build import BuildError, Kit, build_recipe, cached_servers, go_build, prepare
+from tests.real.build import BuildError, Kit, build_recipe, cached_servers, go_build, prepare, snapshot_crds
 from tests.real.cache import kept, place
 
 HERE = Path(__file__).parent
@@ -46,6 +46,8 @@ class VeleroKit:
     servers: dict[str, Path]
     plugins: Path
     python_with_storage: Path
+    snapshot_crds: tuple[Path, ...]
+    """The definitions of CSI snapshots, which no cluster has of itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,7 @@ def prepare_velero(say: Say) -> VeleroKit:
         servers={version: _server(version).kept(say) / "velero" for version in wanted},
         plugins=_plugin().kept(say),
         python_with_storage=_storage().kept(say) / "bin" / "python",
+        snapshot_crds=snapshot_crds(say),
     )
 
 

@@ -8,6 +8,8 @@ import urllib3
 
 from tests.real.server_process import Server, free_port
 
+_SIGNED = "AWS4-HMAC-SHA256 Credential=any/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=any"
+
 
 class LoopbackS3:
     """moto's server on loopback; it takes any credentials."""
@@ -45,8 +47,12 @@ class LoopbackS3:
         """Delete all buckets and their contents."""
         self._ask("POST", "/moto-api/reset", 200)
 
+    def read(self, path: str) -> bytes:
+        """One object, by its bucket and key."""
+        return self._ask("GET", f"/{path}", 200)
+
     def _ask(self, method: str, path: str, expected: int) -> bytes:
-        response = self._pool.request(method, self.url + path)
+        response = self._pool.request(method, self.url + path, headers={"Authorization": _SIGNED})
         if response.status != expected:
             raise AssertionError(f"object storage answered {response.status} to {method} {path}: {response.data!r}")
         return response.data

@@ -56,7 +56,7 @@ class RealVeleroCluster:
             self.api_server.__enter__()
             self.storage.start()
             self._velero = RealVelero(
-                self.kit.plugins, self.api_server.kubeconfig("admin", VELERO_NAMESPACE), self._folder
+                self.kit.plugins, self.api_server.kubeconfig("admin", VELERO_NAMESPACE), self._folder, self.storage.url
             )
             self.storage.create_bucket(BUCKET)
             for team in TEAMS:
@@ -133,6 +133,7 @@ class RealVeleroCluster:
             *([f"--concurrent-backups={flags.concurrent_backups}"] if has_queue(read_release(version)) else []),
             f"--schedule-skip-immediately={'true' if flags.skip_immediately else 'false'}",
             f"--garbage-collection-frequency={go_duration(flags.collects_every)}",
+            *flags.more,
         ]
         self._show_deployment(version, words)
         self._record("start")

@@ -26,6 +26,8 @@ class ServerFlags:
     concurrent_backups: int = 1
     skip_immediately: bool = False
     collects_every: timedelta = timedelta(hours=1)
+    more: tuple[str, ...] = ()
+    """Flags of a real server beside these."""
 
 
 class VeleroCluster(Protocol):

@@ -20,7 +20,7 @@ _CREDENTIALS = "[default]\naws_access_key_id = any\naws_secret_access_key = any\
 class RealVelero:
     """One server of the namespace velero; another release can be started when it is killed."""
 
-    def __init__(self, plugins: Path, kubeconfig: Path, folder: Path) -> None:
+    def __init__(self, plugins: Path, kubeconfig: Path, folder: Path, cloud: str) -> None:
         self._plugins = plugins
         self._kubeconfig = kubeconfig
         self._folder = folder
@@ -32,6 +32,7 @@ class RealVelero:
         self._environ = {
             "AWS_SHARED_CREDENTIALS_FILE": str(credentials),
             "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_ENDPOINT_URL_EC2": cloud,
             "HOME": str(folder),
             # The plugins inside Velero 1.14 are not told of its flag.
             "KUBECONFIG": str(kubeconfig),

@@ -45,7 +45,7 @@ from foretop_core.rules.heartbeat import Heartbeat, LifeSign, beat_second, heart
 from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.lookups import Lookups, own_run
 from foretop_core.rules.phases import QUEUE_PHASES, USABLE, WAITING
-from foretop_core.rules.protection.coverage import namespace_filter
+from foretop_core.rules.protection.coverage import Coverage, namespace_filter
 from foretop_core.rules.protection.protection_index import (
     NO_POLICIES,
     ProtectionIndex,
@@ -445,6 +445,14 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             deciders, annotations = self.deciders(schedule.namespace), schedule.metadata.annotations
             held = self._next_runs[key] = run_plan(schedule.spec.template, deciders, schedule.name, annotations)
         return held
+
+    def next_coverage(self, schedule: Schedule, namespace: str) -> Coverage:
+        """How much of a namespace the next run of a schedule takes, without what fails with its volumes."""
+        from foretop_core.rules.volumes.foretold import planned_coverage, with_failures
+
+        return with_failures(
+            planned_coverage(self.next_run(schedule), namespace), self.next_volumes(schedule, namespace)
+        )
 
     def next_volumes(self, schedule: Schedule, namespace: str) -> ForetoldVolumes:
         """The fate of the volumes of a namespace in the next run of a schedule.

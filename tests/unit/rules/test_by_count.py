@@ -60,7 +60,7 @@ def _wrong(
 
 
 _TOLD = {
-    "coverage-101": {"taken": 55, "missing": 395, "open": 20},
+    "coverage-101": {"taken": 55, "missing": 398, "open": 17},
     "coverage-102": {"taken": 52, "missing": 316, "open": 9},
     "coverage-301": {"taken": 1, "missing": 111, "open": 107},
 }
@@ -268,3 +268,25 @@ def test_of_very_many_claims_none_is_counted(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr("foretop_core.rules.volumes.by_count.MOST_COUNTED", 1)
     found = _proven(_claim(), volume(), _claim("logs"), volume("logs"), snapshots=2)
     assert "more than 1 claims" in found[2]
+
+
+def test_a_claim_with_the_label_is_not_taken_for_left_out_where_its_volume_is_listed_by_itself() -> None:
+    """Velero makes a snapshot of each PersistentVolume that it lists, whatever label its claim has."""
+    labelled = from_builtins(
+        PersistentVolumeClaim,
+        {
+            "metadata": {
+                "name": "data",
+                "namespace": "shop",
+                "creationTimestamp": "2026-11-01T00:00:00Z",
+                "labels": {"velero.io/exclude-from-backup": "true"},
+            },
+            "spec": {"volumeName": "pv-data", "storageClassName": "fast"},
+            "status": {"phase": "Bound"},
+        },
+    )
+    spec = {"includedNamespaces": ["shop"], "includedClusterScopedResources": ["persistentvolumes"]}
+    counts: Any = {"volumeSnapshotsAttempted": 1, "volumeSnapshotsCompleted": 1}
+    run = backup("one", spec=spec, started="2026-11-15T02:00:03Z", **counts)
+    evidence = world(run, labelled, volume()).volumes_in(run, "shop")
+    assert ([one.name for one in evidence.taken], evidence.left_out) == (["data"], ())

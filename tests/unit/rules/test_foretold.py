@@ -223,6 +223,72 @@ def test_a_csi_volume_needs_a_class() -> None:
     assert moved.open[0].method is VolumeMethod.DATA_MOVER
 
 
+def test_what_fails_with_its_volume_is_not_foretold_to_be_taken() -> None:
+    """Velero leaves a claim out whose CSI snapshot fails, and a pod whose node has no agent."""
+    csi, flags = volume(csi={"driver": "csi.example"}), VolumeFlags(has_csi=True)
+    one = schedule(template={})
+    told = world(one, claim(), csi, flags=flags).next_coverage(one, "shop")
+    assert str(told) == "part: without claims and pods whose volumes fail (data)"
+    copying = schedule(template={"defaultVolumesToFsBackup": True, "excludedResources": ["secrets"]})
+    alone = replace(KNOWN, pods={"shop": (pod(),)}, agent_nodes=frozenset())
+    told = world(copying, claim(), volume(), deciding=alone).next_coverage(copying, "shop")
+    assert str(told) == "part: without secrets, without claims and pods whose volumes fail (data)"
+    taken = schedule(template={})
+    assert str(world(taken, claim(), volume()).next_coverage(taken, "shop")) == "all"
+
+
+@pytest.mark.parametrize(
+    ("version", "flags", "policy", "told"),
+    [
+        ("1.18.3", NO_FLAGS, "", "all"),
+        ("1.18.3", NO_FLAGS, "version: v1", "part: without claims and pods whose volumes fail (data)"),
+        ("1.18.3", NO_FLAGS, COPY_ALL, "all"),
+        ("1.17.2", NO_FLAGS, COPY_ALL, "part: without claims and pods whose volumes fail (data)"),
+        ("1.18.3", VolumeFlags(has_csi=True), "", "part: without claims and pods whose volumes fail (data)"),
+    ],
+)
+def test_a_claim_without_a_volume_fails_by_policies_and_csi(
+    version: str, flags: VolumeFlags, policy: str, told: str
+) -> None:
+    """Velero asks for the volume behind it, and has an error where there is none."""
+    waiting = from_builtins(
+        PersistentVolumeClaim, {"metadata": {"name": "data", "namespace": "shop"}, "status": {"phase": "Pending"}}
+    )
+    one = schedule(template={"resourcePolicy": POLICY} if policy else {})
+    known = replace(KNOWN, pods={"shop": (pod(),)}, config_maps={"policy": config_map(policy)})
+    snapshot = world(one, waiting, deciding=known, flags=flags, version=version)
+    assert str(snapshot.next_coverage(one, "shop")) == told
+
+
+def test_with_csi_a_claim_without_a_class_fails_whatever_takes_its_volume() -> None:
+    one = schedule(template={})
+    snapshot = world(one, claim(storage_class=None), volume(), flags=VolumeFlags(has_csi=True))
+    assert snapshot.next_volumes(one, "shop").method is VolumeMethod.SNAPSHOT
+    assert str(snapshot.next_coverage(one, "shop")) == "part: without claims and pods whose volumes fail (data)"
+
+
+@pytest.mark.parametrize(("version", "is_taken"), [("1.17.2", False), ("1.18.3", True)])
+def test_releases_before_1_18_look_at_pods_of_namespaces_that_a_run_leaves_out(version: str, is_taken: bool) -> None:
+    """A pod that asks for a file copy there keeps a volume from a snapshot that is listed by itself."""
+    template = {"includedNamespaces": ["wiki"], "includedClusterScopedResources": ["persistentvolumes"]}
+    asking = replace(KNOWN, pods={"shop": (pod(annotations={"backup.velero.io/backup-volumes": "v"}),)})
+    assert bool(foretold(template, deciding=asking, version=version).taken) is is_taken
+
+
+@pytest.mark.parametrize(("version", "is_taken"), [("1.17.2", False), ("1.18.3", True)])
+def test_releases_before_1_18_take_no_namespace_by_a_pattern(version: str, is_taken: bool) -> None:
+    one = schedule(template={"includedNamespaces": ["sh*"]})
+    snapshot = world(one, claim(), volume(), version=version)
+    assert bool(snapshot.next_volumes(one, "shop").taken) is is_taken
+    words = "none: Velero 1.17.2 takes no patterns in includedNamespaces: it looks for a namespace sh*"
+    assert str(snapshot.next_coverage(one, "shop")) == ("all" if is_taken else words)
+    both = schedule(template={"includedNamespaces": ["sh*", "shop"]})
+    assert world(both, claim(), volume(), version=version).next_volumes(both, "shop").taken
+    odd = schedule(template={"includedNamespaces": ["s?op"]})
+    refused = world(odd, version=version).next_run(odd).refused
+    assert refused == ("" if is_taken else "s?op is not a valid namespace")
+
+
 def test_a_class_is_chosen_by_name_then_label_then_annotation_then_because_it_is_alone() -> None:
     def of(name: str, **meta: Any) -> VolumeSnapshotClass:
         return from_builtins(VolumeSnapshotClass, {"metadata": {"name": name, **meta}, "driver": "d"})

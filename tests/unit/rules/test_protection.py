@@ -525,6 +525,18 @@ def test_the_last_copy_of_a_paused_schedule_about_to_expire_is_told() -> None:
     assert findings(*objects)["shop"].code == "namespace-expiring"
 
 
+def test_a_namespace_whose_last_copy_has_expired_is_not_protected() -> None:
+    """Velero deletes it at its next look at the old ones: nobody can count on it."""
+    objects = (SHOP, DAILY, copy("one", "shop", age=_DAY / 2, kept=timedelta(minutes=-5)))
+    snapshot = assemble([location(), *objects])
+    row = snapshot.protection.row("shop")
+    assert row is not None
+    assert ProtectionJudge(snapshot, NOW, ProtectionLimits()).facts(row).why.startswith("its last good copy has exp")
+    (told,) = [one for one in triage(snapshot, NOW).findings if one.code == "namespace-expiring"]
+    assert render(told.what, NOW) == "its last good copy has expired"
+    assert ", 5 minutes ago, and may be deleted at any moment; the next run is at " in render(told.evidence, NOW)
+
+
 @pytest.mark.parametrize(("left", "near"), [(12, True), (13, False)])
 def test_the_end_of_a_copy_that_is_kept_for_two_days_is_near_in_its_last_quarter(left: int, near: bool) -> None:
     kept = timedelta(hours=left)

@@ -9,11 +9,11 @@ import msgspec
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules.facts.contents_facts import NamespaceContents, backup_contents
 from foretop_core.rules.phases import USABLE
-from foretop_core.rules.protection.coverage import Extent, namespace_filter, resource_policy, template_coverage
+from foretop_core.rules.protection.coverage import Extent, namespace_filter
 from foretop_core.rules.results import ResourceList
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.volumes.evidence import volumes_of_backup
-from foretop_core.rules.volumes.foretold import ForetoldVolumes, planned_coverage
+from foretop_core.rules.volumes.foretold import ForetoldVolumes
 
 
 class NextNamespace(msgspec.Struct, frozen=True):
@@ -46,10 +46,9 @@ def next_run(snapshot: ClusterSnapshot, schedule: Schedule, wanted: Collection[s
     accepted = namespace_filter(template)
     existing = {item.name for item in snapshot.namespaces or ()}
     names = {name for name in existing if accepted.takes(name)} if existing else set(accepted.named)
-    has_policy, found = bool(resource_policy(template)), []
+    found = []
     for name in sorted(name for name in names if not wanted or name in wanted):
-        by_template = template_coverage(template, name)
-        coverage = planned_coverage(snapshot.next_run(schedule), name) if has_policy else by_template
+        coverage = snapshot.next_coverage(schedule, name)
         if coverage.extent is not Extent.NONE or wanted:
             found.append(NextNamespace(name, str(coverage), snapshot.next_volumes(schedule, name)))
     return tuple(found)

@@ -27,7 +27,6 @@ from foretop_core.rules.protection.coverage import (
     cluster_scoped_text,
     is_without_volumes,
     namespace_filter,
-    resource_policy,
 )
 from foretop_core.rules.protection.namespace_protection import (
     RECENT_ENOUGH,
@@ -293,11 +292,11 @@ class ProtectionJudge:
         return restored is None or restored < row.created
 
     def is_expiring(self, row: NamespaceProtection) -> bool:
-        """True if its last good copy is gone soon, with none to come before."""
+        """True if its last good copy is gone soon, with none to come before, or has expired already."""
         since, end, run = self.expiring_since(row), row.copies.last_expiry, row.next_run
-        if since is None or end is None or end <= self.now:
+        if since is None or end is None or since > self.now:
             return False
-        return since <= self.now and (run is None or run > end)
+        return end <= self.now or run is None or run > end
 
     def expiring_since(self, row: NamespaceProtection) -> datetime | None:
         """From when on the end of its last good copy is near; None where it has none, or one that is kept for ever."""
@@ -567,6 +566,8 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
                 which = "complete " if self._has_promised_part else ""
                 where = " in reach" if self.newer_out_of_reach is not None else ""
                 return f"its newest {which}copy{where} is older than its schedules promise"
+            case ProtectionState.EXPIRING if self.has_expired:
+                return "its last good copy has expired, and Velero may delete it at any moment"
             case _ if self.is_copy_due and self.promise.since is None:
                 return "a copy is due: its schedules were created, unpaused or skipped lately and have made none since"
             case _ if self.is_copy_due:
@@ -602,11 +603,9 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
 
     def next_coverage(self, cover: NamespaceCover) -> Coverage:
         """How much of it the next run of a schedule takes; by its resource policy too, where that was read."""
-        from foretop_core.rules.volumes.foretold import planned_coverage
-
-        if self.protection.exists is False or not resource_policy(cover.schedule.spec.template):
+        if self.protection.exists is False:
             return cover.coverage
-        return planned_coverage(self.judge.snapshot.next_run(cover.schedule), self.protection.namespace)
+        return self.judge.snapshot.next_coverage(cover.schedule, self.protection.namespace)
 
     def next_volumes(self, cover: NamespaceCover) -> ForetoldVolumes:
         """The fate of its volumes in the next run of a schedule."""
@@ -678,6 +677,12 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     @property
     def expiring_since(self) -> datetime | None:
         return self.judge.expiring_since(self.protection)
+
+    @property
+    def has_expired(self) -> bool:
+        """True if the life of its last good copy is over."""
+        end = self.protection.copies.last_expiry
+        return end is not None and end <= self.judge.now
 
     # The next copy
 

@@ -57,7 +57,8 @@ def poor_protection(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
                 yield _uncovered(snapshot, facts)
             case ProtectionState.LATE:
                 yield from _late(snapshot, facts)
-            case ProtectionState.EXPIRING:
+            case ProtectionState.EXPIRING if row.covers or not facts.has_expired:
+                # Of a NAB that is over, its own finding tells.
                 yield from _expiring(snapshot, facts)
             case ProtectionState.PARTIAL | ProtectionState.REPOSITORY_NOT_READY if row.covers and not row.copies.good:
                 yield _partial(snapshot, facts)
@@ -170,15 +171,18 @@ def _expiring(snapshot: ClusterSnapshot, facts: NamespaceFacts) -> Iterator[Find
     if newest is None or until is None:
         return
     ahead = sentence("; the next run is at ", row.next_run) if row.next_run is not None else "; no run is to come"
+    left = until - facts.judge.now
+    if facts.has_expired:
+        end = sentence("Its last good copy expired at ", until, ", ", -left, " ago, and may be deleted at any moment")
+    else:
+        end = sentence("Its last good copy expires at ", until, ", in ", left)
     yield Finding(
         "namespace-expiring",
         _severity(facts),
         _ref(snapshot, row),
         None,
-        "its last good copy expires soon",
-        sentence(
-            "Its last good copy expires at ", until, ", in ", until - facts.judge.now, ahead, f". It is {newest.name}."
-        ),
+        "its last good copy has expired" if facts.has_expired else "its last good copy expires soon",
+        sentence(end, ahead, f". It is {newest.name}."),
         sentence("Extend the life of that backup", Key("extend-backup"), ", or back up now", Key("back-up-now"), "."),
         (snapshot.ref(newest), *(snapshot.ref(cover.schedule) for cover in row.covers)),
         blames=snapshot.ref(paused.schedule) if (paused := _paused_cover(row)) is not None else None,

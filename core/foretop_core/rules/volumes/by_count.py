@@ -51,7 +51,7 @@ def expected_snapshots(
         return ExpectedSnapshots(unknown=gone)
     plan = run_plan(backup.spec, deciders, backup.name, backup.metadata.annotations)
     if plan.refused:
-        return ExpectedSnapshots(unknown="Velero would refuse it now")
+        return ExpectedSnapshots(unknown=f"Velero would refuse it now ({plan.refused})")
     taken: set[tuple[str, str]] = set()
     left_out: dict[tuple[str, str], LeftOutVolume] = {}
     for space, objects in spaces.items():

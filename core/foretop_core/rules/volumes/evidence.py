@@ -242,8 +242,11 @@ def snapshot_count(
 
 def may_have_others(backup: Backup) -> bool:
     """True if some of its snapshots may be of volumes of other namespaces, or of those without a claim."""
-    # A CSI snapshot is made of a claim, one by a plugin of a PersistentVolume.
-    return backup.status.volume_snapshots_attempted > 0 and takes_volumes_of_others(backup.spec)
+    # A CSI snapshot is made of a claim, one by a plugin of a PersistentVolume, which a policy can list too.
+    spec = backup.spec
+    return backup.status.volume_snapshots_attempted > 0 and (
+        takes_volumes_of_others(spec) or bool(resource_policy(spec))
+    )
 
 
 def open_volumes(
@@ -262,7 +265,7 @@ def open_volumes(
 def no_snapshot(backup: Backup, claimed: ClaimedVolume) -> str:
     """Why Velero makes no snapshot of a volume, whatever its plugins are; "" where it may make one."""
     spec = backup.spec
-    if is_excluded(claimed.claim):
+    if is_excluded(claimed.claim) and not may_have_others(backup):
         return CLAIM_EXCLUDED
     if spec.snapshot_volumes is False and not (resource_policy(spec) or backup.annotation(GLOBAL_POLICIES)):
         return "its backup takes no snapshots, and no file copy of it was made"

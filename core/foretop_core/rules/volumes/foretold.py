@@ -21,6 +21,7 @@ from foretop_core.models.builtin_kinds import (
     VolumeSnapshotClass,
 )
 from foretop_core.models.velero import EXCLUDE_LABEL, VolumeSnapshotLocation
+from foretop_core.rules import humanize
 from foretop_core.rules.cron_dialects.releases import Release
 from foretop_core.rules.protection.coverage import (
     Coverage,
@@ -49,6 +50,7 @@ from foretop_core.rules.volumes.policies import (
     PolicyRefusal,
     ResourcePolicies,
     VolumeAction,
+    has_since,
     read_policies,
 )
 from foretop_core.rules.volumes.run_filters import CLAIMS, PODS, RunFilters
@@ -56,6 +58,14 @@ from foretop_core.rules.volumes.run_filters import CLAIMS, PODS, RunFilters
 _FIRST_FORETOLD = Release(1, 15, 0)
 """Earlier releases put the objects of a run together in another way."""
 _LAST_FORETOLD = Release(1, 18, 3)
+_WITH_PATTERNS = Release(1, 18, 0)
+"""Earlier releases look for a namespace whose name is the pattern."""
+_LOOKS_AT_ITS_PODS = Release(1, 18, 0)
+"""Earlier releases look at the pods of namespaces too that a run leaves out."""
+_WANTS_VOLUME_OF_POD = Release(1, 18, 0)
+"""In earlier releases a policy makes each claim fail that has no volume."""
+_NO_NAMESPACE = ""
+"""What Velero takes for the name of none."""
 _CLASS_OF_RUN = "velero.io/csi-volumesnapshot-class_"
 _CLASS_LABEL = "velero.io/csi-volumesnapshot-class"
 _DEFAULT_CLASS = "snapshot.storage.kubernetes.io/is-default-class"
@@ -68,7 +78,6 @@ _AWS_DRIVER = "ebs.csi.aws.com"
 NO_LOCATION_KNOWS = "no snapshot location knows"
 """How the reason begins of a volume that every snapshot location is asked for in vain, with a warning."""
 _WITHOUT_PLUGIN = {"hostPath": "hostPath", "nfs": "NFS", "local": "local"}
-_OWN_DATA_MOVER = frozenset({"", "velero"})
 
 
 class OpenVolume(msgspec.Struct, frozen=True):
@@ -90,6 +99,8 @@ class ForetoldVolumes(msgspec.Struct, frozen=True):
     open: tuple[OpenVolume, ...] = ()
     unknown: str = ""
     """What hides which volumes there are; "" where it is known."""
+    failing: tuple[str, ...] = ()
+    """Claims with which the run fails: they, or the pods that mount them, are not in its archive either."""
 
     @property
     def method(self) -> VolumeMethod:
@@ -160,6 +171,8 @@ class RunPlan(msgspec.Struct, frozen=True):
     of_run: ResourcePolicies = NO_POLICIES
     """Those of the template alone, without those of the server."""
     has_policies: bool = False
+    lost_patterns: str = ""
+    """Why its patterns take no namespace; "" where they do."""
     annotations: Mapping[str, str] = msgspec.field(default_factory=dict)
     locations: tuple[VolumeSnapshotLocation, ...] | None = None
 
@@ -169,7 +182,8 @@ def run_plan(
 ) -> RunPlan:
     """The plan of a run by the name of `run`, which Velero's words for some refusals have in them."""
     read = _policies(spec, deciders, run)
-    refused = refused_because(spec) or _names_excluded(spec, deciders)
+    refused = refused_because(spec) or _invalid_pattern(spec, deciders.release) or _names_excluded(spec, deciders)
+    lost_patterns = _lost_patterns(spec, deciders.release)
     of_run = read if isinstance(read, ResourcePolicies) else NO_POLICIES
     unknown = read if isinstance(read, str) else ""
     if not refused and isinstance(read, PolicyRefusal):
@@ -186,17 +200,13 @@ def run_plan(
     refused = refused or refused_location
     return RunPlan(
         spec,
-        RunFilters(
-            spec,
-            NamespaceFilter(spec.included_namespaces, (*spec.excluded_namespaces, *deciders.excluded_namespaces)),
-            policies,
-            _takes_all(spec, deciders),
-        ),
+        RunFilters(spec, _namespaces(spec, deciders), policies, _takes_all(spec, deciders)),
         refused,
         _reads_nothing(spec, deciders.release),
         unknown,
         of_run,
         bool(resource_policy(spec)) or isinstance(both, ResourcePolicies),
+        lost_patterns,
         annotations or {},
         locations,
     )
@@ -213,8 +223,17 @@ def planned_coverage(plan: RunPlan, namespace: str) -> Coverage:
         found = content_coverage(spec)
         return found if found.extent is Extent.NONE else Coverage(Extent.UNKNOWN, plan.unknown)
     if not plan.filters.namespaces.takes(namespace):
-        return Coverage(Extent.NONE, "not among its namespaces")
+        is_by_pattern = bool(plan.lost_patterns) and namespace_filter(spec).takes(namespace)
+        return Coverage(Extent.NONE, plan.lost_patterns if is_by_pattern else "not among its namespaces")
     return policy_coverage(spec, plan.of_run, namespace)
+
+
+def with_failures(coverage: Coverage, found: ForetoldVolumes) -> Coverage:
+    """How much is taken, when an object is left out whose volume fails."""
+    if not found.failing or coverage.extent not in (Extent.ALL, Extent.PART):
+        return coverage
+    lost = f"without claims and pods whose volumes fail ({humanize.join(found.failing)})"
+    return Coverage(Extent.PART, f"{coverage.limits}, {lost}" if coverage.limits else lost)
 
 
 def policy_coverage(spec: BackupSpec, policies: ResourcePolicies, namespace: str) -> Coverage:
@@ -251,7 +270,9 @@ def foretold_volumes(plan: RunPlan, deciders: Deciders, objects: NamespaceVolume
     if why := plan.unknown or _why_not_foretold(deciders):
         return _sorted(OpenVolume(claim.name, why) for claim in claims)
     walk = _Walk(plan, deciders, objects)
-    return _sorted(walk.fate(claim) for claim in claims)
+    found = _sorted(walk.fate(claim) for claim in claims)
+    walk.look_at_unbound()
+    return msgspec.structs.replace(found, failing=tuple(sorted(walk.failing)))
 
 
 def with_proof(
@@ -281,6 +302,8 @@ class _Walk:
             for volume in pod.spec.volumes:
                 if volume.persistent_volume_claim is not None:
                     self._pods_of.setdefault(volume.persistent_volume_claim.claim_name, []).append(pod)
+        self.failing: set[str] = set()
+        """Claims whose volumes were to be taken, and make their own backup or that of a pod fail."""
         self._claims = {claim.name: claim for claim in objects.claims}
         self._taken_claims, self._taken_pods = self._taken_objects()
 
@@ -307,6 +330,22 @@ class _Walk:
         if choice is None and copied is None:
             choice = self._exclusion(claim, volume, is_by_plugin=by_claim is None)
         return choice or copied or by_claim or native
+
+    def look_at_unbound(self) -> None:
+        """Claims without a volume have no data, and some of them fail all the same."""
+        unbound = (claim for claim in self._objects.claims if not claim.has_volume)
+        self.failing.update(claim.name for claim in unbound if self._fails_unbound(claim))
+
+    def _fails_unbound(self, claim: PersistentVolumeClaim) -> bool:
+        flags = self._deciders.flags
+        if claim.name not in self._taken_claims:
+            return False
+        if flags is not None and flags.has_csi:
+            return True
+        if not self._plan.has_policies or not has_since(self._deciders.release, _WANTS_VOLUME_OF_POD):
+            return self._plan.has_policies
+        has_pod = any(pod.name in self._taken_pods for pod in self._pods_of.get(claim.name, ()))
+        return has_pod and self._policies.action(None, claim) is None
 
     @property
     def _may_be_copied(self) -> bool:
@@ -424,6 +463,7 @@ class _Walk:
         if nodes is None:
             return OpenVolume(name, self._deciders.why_unread("node agents"), VolumeMethod.FILE_SYSTEM)
         if pod.spec.node_name not in nodes:
+            self.failing.add(name)
             return LeftOutVolume(name, f"no node agent runs on {pod.spec.node_name}, where its pod {pod.name} is")
         if volume.spec.host_path is not None:
             return LeftOutVolume(name, "files of hostPath volumes are not copied")
@@ -443,8 +483,10 @@ class _Walk:
         if action is not None:
             return action is VolumeAction.SNAPSHOT
         reference = volume.spec.claim_ref
-        # Of namespaces that it leaves out Velero does not look at the pods.
-        is_copied = self._filters.namespaces.takes(reference.namespace) and any(
+        has_pods = self._filters.namespaces.takes(reference.namespace) or not has_since(
+            self._deciders.release, _LOOKS_AT_ITS_PODS
+        )
+        is_copied = has_pods and any(
             self._asks_for_copy(pod, pod_volume)
             for pod in self._pods_of.get(reference.name, ())
             for pod_volume in _volumes_with(pod, reference.name)
@@ -454,6 +496,9 @@ class _Walk:
     def _csi_snapshot(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> Fate | None:
         """None where it is not for CSI to take it."""
         flags, name = self._deciders.flags, claim.name
+        if flags is not None and flags.has_csi and name in self._taken_claims and _is_without_class(claim):
+            # Velero looks at this before anything else, whatever takes the volume.
+            self.failing.add(name)
         if volume.spec.csi is None or name not in self._taken_claims:
             return None
         if flags is None:
@@ -466,8 +511,8 @@ class _Walk:
             return LeftOutVolume(name, self._why_no_snapshot(self._policies, volume, claim))
         if self._plan.of_run.action(volume, claim) is not self._policies.action(volume, claim):
             return OpenVolume(name, "only the server's policies ask for its snapshot", VolumeMethod.SNAPSHOT)
-        if claim.spec.storage_class_name is None:
-            return LeftOutVolume(name, "its claim has no storage class, and its CSI snapshot fails")
+        if _is_without_class(claim):
+            return self._failed(name, "its claim has no storage class")
         moves = self._spec.snapshot_move_data
         if moves is None:
             moves = flags.moves_data
@@ -481,18 +526,18 @@ class _Walk:
         name, storage_class = claim.name, claim.spec.storage_class_name or ""
         classes = self._deciders.storage_classes
         if not storage_class:
-            return LeftOutVolume(name, "its claim names an empty storage class, and its CSI snapshot fails")
+            return self._failed(name, "its claim names an empty storage class")
         if classes is None:
             return OpenVolume(name, self._deciders.why_unread("StorageClasses"), VolumeMethod.SNAPSHOT)
         found = classes.get(storage_class)
         if found is None:
-            return LeftOutVolume(name, f"its storage class {storage_class} is missing, and its CSI snapshot fails")
+            return self._failed(name, f"its storage class {storage_class} is missing")
         snapshot_classes = self._deciders.snapshot_classes
         if snapshot_classes is None:
             return OpenVolume(name, self._deciders.why_unread("VolumeSnapshotClasses"), VolumeMethod.SNAPSHOT)
         driver = found.provisioner
         if snapshot_class(snapshot_classes, driver, claim, self._plan.annotations) is None:
-            return LeftOutVolume(name, f"no VolumeSnapshotClass is chosen for {driver}, and its CSI snapshot fails")
+            return self._failed(name, f"no VolumeSnapshotClass is chosen for {driver}")
         own_driver = volume.spec.csi_driver
         if own_driver != driver:
             return OpenVolume(
@@ -506,6 +551,10 @@ class _Walk:
                 VolumeMethod.SNAPSHOT,
             )
         return TakenVolume(name, VolumeMethod.SNAPSHOT)
+
+    def _failed(self, name: str, why: str) -> LeftOutVolume:
+        self.failing.add(name)
+        return LeftOutVolume(name, f"{why}, and its CSI snapshot fails")
 
     def _native_snapshot(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> Fate:
         """A snapshot by a plugin of Velero, made of the PersistentVolume."""
@@ -550,6 +599,11 @@ class _Walk:
         if self._spec.snapshot_volumes is False:
             return "the template takes no snapshots"
         return "its files were to be copied instead of a snapshot"
+
+
+def _is_without_class(claim: PersistentVolumeClaim) -> bool:
+    """True if it has no field for its class; one that is empty is another case."""
+    return claim.spec.storage_class_name is None
 
 
 def snapshot_class(
@@ -668,12 +722,35 @@ def _names_excluded(spec: BackupSpec, deciders: Deciders) -> str:
     return f"excludes list cannot contain an item in the includes list: {both[0]}" if both else ""
 
 
+def _invalid_pattern(spec: BackupSpec, release: Release | None) -> str:
+    """A namespace with a sign that releases without patterns do not take."""
+    if has_since(release, _WITH_PATTERNS) is not False:
+        return ""
+    names = (*spec.included_namespaces, *spec.excluded_namespaces)
+    wrong = next((name for name in names if any(sign in name for sign in "?[]{}")), "")
+    return f"{wrong} is not a valid namespace" if wrong else ""
+
+
+def _lost_patterns(spec: BackupSpec, release: Release | None) -> str:
+    lost = [name for name in spec.included_namespaces if "*" in name and name != "*"]
+    if not lost or has_since(release, _WITH_PATTERNS) is not False:
+        return ""
+    return f"Velero {release} takes no patterns in includedNamespaces: it looks for a namespace {lost[0]}"
+
+
 def _reads_nothing(spec: BackupSpec, release: Release | None) -> str:
     is_first = release is not None and (release.major, release.minor, release.patch) == (1, 18, 0)
     has_patterns = any(sign in name for name in spec.excluded_namespaces for sign in "*?[")
     if not is_first or spec.included_namespaces or not has_patterns:
         return ""
     return "Velero 1.18.0 takes nothing where excludedNamespaces has a pattern and includedNamespaces is empty"
+
+
+def _namespaces(spec: BackupSpec, deciders: Deciders) -> NamespaceFilter:
+    included = spec.included_namespaces
+    if _lost_patterns(spec, deciders.release):
+        included = tuple(name for name in included if "*" not in name) or (_NO_NAMESPACE,)
+    return NamespaceFilter(included, (*spec.excluded_namespaces, *deciders.excluded_namespaces))
 
 
 def _takes_all(spec: BackupSpec, deciders: Deciders) -> bool:
