@@ -18,18 +18,9 @@ from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal
 from foretop_core.actions.plan_executor import Outcome, PlanExecutor
 from foretop_core.actions.planners.backups import (
-    plan_back_up_now,
     plan_cancel_movements,
-    plan_delete_backup,
-    plan_run_again,
 )
 from foretop_core.actions.planners.downloads import RunFile
-from foretop_core.actions.planners.lifetimes import NewLifetime, plan_extend
-from foretop_core.actions.planners.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
-from foretop_core.actions.planners.pausing import PauseRequest, plan_pause, plan_unpause
-from foretop_core.actions.planners.restores import RestoreRequest, plan_delete_restore, plan_restore
-from foretop_core.actions.planners.schedules import NewSchedule, plan_create_schedules, plan_delete_schedule
-from foretop_core.actions.planners.server_default import plan_server_default
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.roles import SUBJECT, RoleHolder, RoleNeeds, role_needs, role_records, role_rules
 from foretop_core.actions.run_files import file_plan
@@ -62,12 +53,12 @@ from foretop_core.models.kinds import (
 )
 from foretop_core.models.velero import BACKUP_LABEL
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.session import WATCHED, Session
 from foretop_core.tables.resources.visibility_findings import visibility_findings
 from tests.real.cluster import RBAC_PATH, RealCluster
 from tests.real.test_actions import path_of
+from tests.sample_plans import SAMPLES, serving_default
 from tests.wire.test_commands import VELERO
 
 ACTING = (RoleHolder.CLUSTER_ADMIN, RoleHolder.VELERO_ADMIN, RoleHolder.OADP_TENANT)
@@ -201,7 +192,7 @@ def _objects(namespace: str) -> list[tuple[Kind, dict[str, Any]]]:
     return [
         made(SCHEDULE, "on", {"schedule": "0 * * * *", "template": {}}, "Enabled"),
         made(SCHEDULE, "off", {"schedule": "0 * * * *", "template": {}, "paused": True}, "Enabled"),
-        made(BACKUP, "done", {"ttl": "720h0m0s"}, "Completed"),
+        made(BACKUP, "done", {"ttl": "24h0m0s"}, "Completed"),
         made(BACKUP, "running", {}, "InProgress"),
         made(RESTORE, "done", {"backupName": "done"}, "Completed"),
         made(POD_VOLUME_BACKUP, "one", volume, "InProgress", **moving),
@@ -216,7 +207,7 @@ def _objects(namespace: str) -> list[tuple[Kind, dict[str, Any]]]:
 Wish = Callable[[ClusterSnapshot], Plan]
 
 
-def _wishes(executor: PlanExecutor, namespace: str, server: Deployment) -> dict[str, Wish]:
+def _wishes(executor: PlanExecutor, server: Deployment) -> dict[str, Wish]:
     """A plan for every action, by its id."""
     now = executor.clock.now()
 
@@ -232,29 +223,29 @@ def _wishes(executor: PlanExecutor, namespace: str, server: Deployment) -> dict[
     def nabs(snap: ClusterSnapshot) -> list[NonAdminBackup]:
         return list(snap.nabs)
 
-    def schedules(snap: ClusterSnapshot, name: str) -> list[Schedule]:
-        return first(snap.schedules, name)
+    def sample(action: str, items: Callable[[ClusterSnapshot], Iterable[Any]]) -> Wish:
+        return lambda snap: SAMPLES[action].planner(snap, list(items(snap)), now)
 
+    def on(snap: ClusterSnapshot) -> list[Schedule]:
+        return first(snap.schedules, "on")
+
+    chosen: dict[str, Callable[[ClusterSnapshot], Iterable[Any]]] = {
+        **dict.fromkeys(("pause", "back-up-now", "create-schedule", "delete-schedule"), on),
+        "unpause": lambda snap: first(snap.schedules, "off"),
+        **dict.fromkeys(("run-again", "restore", "delete-backup", "extend-backup"), done),
+        "delete-restore": lambda snap: snap.restores,
+        "delete-nab": nabs,
+        "delete-nar": lambda snap: snap.nars,
+        "decide-storage": lambda snap: snap.storage_requests,
+    }
     return {
-        "pause": lambda snap: plan_pause(snap, schedules(snap, "on"), PauseRequest("maria", "w1"), now),
-        "unpause": lambda snap: plan_unpause(snap, schedules(snap, "off"), Choice.SKIP, now),
-        "back-up-now": lambda snap: plan_back_up_now(snap, schedules(snap, "on"), now),
-        "run-again": lambda snap: plan_run_again(snap, done(snap), now),
-        "restore": lambda snap: plan_restore(snap, done(snap), RestoreRequest(name="back"), now),
+        **{action: sample(action, items) for action, items in chosen.items()},
         "logs": file(done, RunFile.LOG),
         "nonadmin-logs": file(nabs, RunFile.LOG),
         "fetch-results": file(done, RunFile.RESULTS),
         "fetch-nonadmin-results": file(nabs, RunFile.RESULTS),
         "cancel-movements": lambda snap: plan_cancel_movements(snap, first(snap.backups, "running"), now),
-        "create-schedule": lambda snap: plan_create_schedules(snap, [NewSchedule(namespace, "new", "0 1 * * *")], now),
-        "delete-schedule": lambda snap: plan_delete_schedule(snap, schedules(snap, "on"), now),
-        "delete-backup": lambda snap: plan_delete_backup(snap, done(snap), now),
-        "extend-backup": lambda snap: plan_extend(snap, done(snap), NewLifetime(ttl="1440h"), now),
-        "delete-restore": lambda snap: plan_delete_restore(snap, snap.restores, now),
-        "delete-nab": lambda snap: plan_delete_nab(snap, snap.nabs, now),
-        "delete-nar": lambda snap: plan_delete_nar(snap, snap.nars, now),
-        "decide-storage": lambda snap: plan_decide(snap, snap.storage_requests, "approve", now),
-        "server-default": lambda snap: plan_server_default(snap, [server], False, now),
+        "server-default": lambda snap: serving_default(snap, [server], now),
     }
 
 
@@ -274,7 +265,7 @@ async def test_every_action_of_the_role_is_let_through_and_no_other(
         executor = PlanExecutor(client, AccessReviewer(client, clock), clock, journal, user, lambda: snapshot)
         allowed = {record.id for record in role_records(holder)}
         (server,) = [one for one in found if isinstance(one, Deployment)]
-        for name, wish in _wishes(executor, namespace, server).items():
+        for name, wish in _wishes(executor, server).items():
             plan = wish(snapshot)
             assert plan.steps, name
             if name not in allowed:

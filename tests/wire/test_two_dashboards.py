@@ -9,17 +9,17 @@ import pytest
 
 from foretop_core.actions.plan_executor import Outcome
 from tests.objects import NOW
+from tests.sample_plans import SAMPLES, WORLD
 from tests.wire.action_fixtures import Wire, box_with, done, hand_in, wire
-from tests.wire.test_write_answers import PLANNERS, WORLD
 
 __all__ = ["wire"]
 
 
-@pytest.mark.parametrize("index", range(len(PLANNERS)))
+@pytest.mark.parametrize("action", SAMPLES)
 async def test_one_of_two_equal_actions_is_done_and_the_other_one_is_told_so(
-    index: int, tmp_path: Path, wire: Wire
+    action: str, tmp_path: Path, wire: Wire
 ) -> None:
-    select, planner = PLANNERS[index]
+    sample = SAMPLES[action]
     folders = [tmp_path / "anna", tmp_path / "bert"]
     for folder in folders:
         folder.mkdir()
@@ -29,8 +29,8 @@ async def test_one_of_two_equal_actions_is_done_and_the_other_one_is_told_so(
         hand_in(box, folders[1]) as bert,
     ):
         snapshot = anna.snapshot()
-        plan = planner(snapshot, list(select(snapshot)), NOW)
-        pairs = await asyncio.gather(done(anna, plan, planner), done(bert, plan, planner))
+        plan = sample.plan(snapshot, NOW)
+        pairs = await asyncio.gather(done(anna, plan, sample.planner), done(bert, plan, sample.planner))
         for one, other in zip(*pairs, strict=True):
             outcomes = {one.outcome, other.outcome}
             match one.step.write.method:
@@ -49,12 +49,12 @@ async def test_one_of_two_equal_actions_is_done_and_the_other_one_is_told_so(
 
 async def test_a_key_that_is_pressed_twice_writes_once_and_says_so(tmp_path: Path, wire: Wire) -> None:
     """The same plan of one person, sent again before the first answer has come."""
-    select, planner = PLANNERS[0]
+    sample = SAMPLES["pause"]
     async with box_with(WORLD) as box, hand_in(box, tmp_path) as executor:
         snapshot = executor.snapshot()
-        plan = planner(snapshot, list(select(snapshot)), NOW)
+        plan = sample.plan(snapshot, NOW)
         wire.hold = asyncio.Event()
-        both = [asyncio.create_task(done(executor, plan, planner)) for _ in range(2)]
+        both = [asyncio.create_task(done(executor, plan, sample.planner)) for _ in range(2)]
         async with asyncio.timeout(120):
             while len(wire.writes) < 2:  # noqa: ASYNC110 - the box has no event for it
                 await asyncio.sleep(0.01)

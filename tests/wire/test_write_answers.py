@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,38 +15,21 @@ from aiohttp import web
 
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.plan_executor import MOST_TRIES, Outcome, PlanExecutor
-from foretop_core.actions.planners.acknowledging import AcknowledgeRequest, plan_acknowledge, plan_unacknowledge
 from foretop_core.actions.planners.backups import (
     plan_back_up_now,
-    plan_cancel_movements,
-    plan_delete_backup,
-    plan_run_again,
-    replan_cancel,
 )
 from foretop_core.actions.planners.downloads import RunFile
-from foretop_core.actions.planners.lifetimes import NewLifetime, plan_extend
-from foretop_core.actions.planners.nonadmin import plan_decide, plan_delete_nab, plan_delete_nar
-from foretop_core.actions.planners.pausing import PauseRequest, plan_pause
-from foretop_core.actions.planners.restores import RestoreRequest, plan_delete_restore, plan_restore
-from foretop_core.actions.planners.schedule_edits import ScheduleEdit, plan_edit_schedule
-from foretop_core.actions.planners.schedules import NewSchedule, plan_cover, plan_create_schedules, plan_delete_schedule
-from foretop_core.actions.planners.server_default import plan_server_default
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.run_files import file_plan
 from foretop_core.actions.write_answer import check_answer
 from foretop_core.errors import Unreadable
-from foretop_core.models import Deployment, NonAdmin, from_builtins
-from foretop_core.models.kinds import ACKNOWLEDGEMENTS
-from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.forecast import Choice
+from foretop_core.models import NonAdmin
 from foretop_core.rules.pauses import OWN_MANAGER
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Finding, Severity
-from foretop_core.rules.triage.acknowledging import key_of_entry
 from foretop_demo.local_api_server import LocalApiServer
 from tests.examples import sampled
 from tests.objects import NOW, schedule
-from tests.rooms import samples
+from tests.sample_plans import HELD, SAMPLES, WORLD, by_name, samples_in
 from tests.wire.action_fixtures import (
     Answer,
     Wire,
@@ -57,115 +39,19 @@ from tests.wire.action_fixtures import (
     hand_in,
     pausing,
     planned,
-    unpausing,
     wire,
 )
-from tests.wire.command_fixtures import OBJECTS
-from tests.wire.test_commands import obj
 
 __all__ = ["wire"]
 LOGIN = "<html><form action=/login>Please sign in</form></html>"
-Select = Callable[[ClusterSnapshot], Iterable[Any]]
-TENANTS = (
-    obj("NonAdminBackup", "orders", {"backupSpec": {"storageLocation": "mine"}}),
-    obj("NonAdminRestore", "orders-back", {"restoreSpec": {"backupName": "orders"}}),
-    obj("NonAdminBackup", "kept", {"backupSpec": {"storageLocation": "mine"}}),
-)
-
-
-def with_annotation(body: dict[str, Any], name: str) -> dict[str, Any]:
-    return {**body, "metadata": {**body["metadata"], "annotations": {name: "{}"}}}
-
-
-def elsewhere(item: dict[str, Any], namespace: str) -> dict[str, Any]:
-    return {**item, "metadata": {**item["metadata"], "namespace": namespace}}
-
-
-WORLD = [
-    *(item for item in OBJECTS if not item["kind"].startswith(("NonAdminBackup", "NonAdminRestore", "Namespace"))),
-    *(item for item in OBJECTS if item["kind"] == "NonAdminBackupStorageLocationRequest"),
-    *TENANTS,
-    a_schedule("old"),
-    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "second"}},
-    elsewhere(a_schedule("open"), "second"),
-    {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": ACKNOWLEDGEMENTS, "namespace": "velero"},
-        "data": {key_of_entry("schedule-overdue:Schedule/velero/known"): "by maria"},
-    },
-    obj("Restore", "done", {"backupName": "ended"}, status={"phase": "Completed"}),
-    obj("Restore", "left", {"backupName": "ended"}, status={"phase": "Completed"}),
-    obj("Backup", "second", {"includedNamespaces": ["shop"]}, status=OBJECTS[7]["status"]),
-    obj("Backup", "spare", {"ttl": "24h0m0s"}, status={**OBJECTS[7]["status"], "expiration": "2026-11-16T02:00:00Z"}),
-]
 
 
 @asynccontextmanager
 async def box_of_all() -> AsyncIterator[LocalApiServer]:
     """An object for every action; one schedule has been paused by foretop itself."""
     async with box_with(WORLD) as box:
-        held = with_annotation(a_schedule("held", paused=True), "foretop.io/paused-by")
-        box.storage.create(box.storage.kind("Schedule"), held, manager=OWN_MANAGER)
+        box.storage.create(box.storage.kind("Schedule"), HELD, manager=OWN_MANAGER)
         yield box
-
-
-def of_nobody(_: ClusterSnapshot) -> list[Any]:
-    """What is written is beside the objects that findings are about."""
-    return []
-
-
-def by_name(name: str, held: str = "schedules") -> Select:
-    return lambda snapshot: [one for one in getattr(snapshot, held) if one.name == name]
-
-
-def overdue(snapshot: ClusterSnapshot, namespace: str, name: str) -> list[Finding]:
-    subject = ObjectRef(snapshot.context, "Schedule", namespace, name)
-    return [Finding("schedule-overdue", Severity.WARNING, subject, None, "overdue", "", "")]
-
-
-def acknowledging(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_acknowledge(
-        snapshot, items, overdue(snapshot, "second", "open"), AcknowledgeRequest("maria", "CHG-4711"), now
-    )
-
-
-def unacknowledging(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_unacknowledge(snapshot, items, overdue(snapshot, "velero", "known"), now)
-
-
-def extending_a_pause(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    chosen = list(items)
-    paused = frozenset(map(snapshot.ref, chosen))
-    longer = PauseRequest("maria", "w1", until=timedelta(hours=2), again=paused, changes_end=True)
-    return plan_pause(snapshot, chosen, longer, now)
-
-
-PLANNERS: list[tuple[Select, Planner]] = [
-    (by_name("nightly"), pausing),
-    (by_name("held"), extending_a_pause),
-    (by_name("resting"), unpausing(Choice.SKIP)),
-    (by_name("gold-1"), plan_back_up_now),
-    (by_name("second", "namespaces"), plan_cover),
-    (by_name("ended", "backups"), plan_run_again),
-    (by_name("ended", "backups"), lambda s, items, now: plan_restore(s, items, RestoreRequest(), now)),
-    (by_name("old"), lambda s, items, now: plan_create_schedules(s, [NewSchedule("velero", "new", "@daily")], now)),
-    (by_name("old"), plan_delete_schedule),
-    (of_nobody, acknowledging),
-    (of_nobody, unacknowledging),
-    (by_name("ended", "backups"), plan_delete_backup),
-    (by_name("gold-2"), lambda s, items, now: plan_edit_schedule(s, items, ScheduleEdit({"schedule": "@daily"}), now)),
-    (by_name("spare", "backups"), lambda s, items, now: plan_extend(s, items, NewLifetime(ttl="720h"), now)),
-    (by_name("orders", "nabs"), plan_delete_nab),
-    (by_name("orders-back", "nars"), plan_delete_nar),
-    (by_name("done", "restores"), plan_delete_restore),
-    (by_name("ask", "storage_requests"), lambda s, items, now: plan_decide(s, items, "reject", now)),
-    *(write for writes in samples("WRITES") for write in writes),
-]
-
-
-def serving_default(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
-    return plan_server_default(snapshot, items, False, now)
 
 
 def _always(plan: Plan) -> Planner:
@@ -175,11 +61,7 @@ def _always(plan: Plan) -> Planner:
 def plans(executor: PlanExecutor, box: LocalApiServer) -> list[tuple[Plan, Planner]]:
     """One for every action."""
     snapshot = executor.snapshot()
-    made = [(planner(snapshot, list(select(snapshot)), NOW), planner) for select, planner in PLANNERS]
-    server = from_builtins(Deployment, box.storage.get(box.storage.kind("Deployment"), "velero", "velero"))
-    made.append((serving_default(snapshot, [server], NOW), serving_default))
-    running = list(by_name("running", "backups")(snapshot))
-    made.append((plan_cancel_movements(snapshot, running, NOW), replan_cancel))
+    made = [(sample.plan(snapshot, NOW), sample.again) for sample in samples_in(box).values()]
     for item in (*by_name("ended", "backups")(snapshot), *by_name("kept", "nabs")(snapshot)):
         for file in RunFile:
             if isinstance(item, NonAdmin) and file is RunFile.RESOURCES:
@@ -418,12 +300,12 @@ async def test_a_server_that_never_lets_a_write_through_is_asked_a_few_times_onl
             wire.misbehave = None
 
 
-@pytest.mark.parametrize("index", range(len(PLANNERS)))
-async def test_a_namesake_made_meanwhile_is_not_touched(index: int, tmp_path: Path, wire: Wire) -> None:
-    select, planner = PLANNERS[index]
+@pytest.mark.parametrize("action", SAMPLES)
+async def test_a_namesake_made_meanwhile_is_not_touched(action: str, tmp_path: Path, wire: Wire) -> None:
+    sample = SAMPLES[action]
     async with box_of_all() as box, hand_in(box, tmp_path) as executor:
         snapshot = executor.snapshot()
-        plan = planner(snapshot, list(select(snapshot)), NOW)
+        plan = sample.plan(snapshot, NOW)
         step = plan.steps[0]
         if step.write.method == "POST" and step.source is None:
             return
@@ -438,7 +320,7 @@ async def test_a_namesake_made_meanwhile_is_not_touched(index: int, tmp_path: Pa
         }
         second = box.storage.create(kind, {**first, "metadata": kept}, manager=OWN_MANAGER)
         wire.asked.clear()
-        result = (await done(executor, plan, planner))[0]
+        result = (await done(executor, plan, sample.again))[0]
         assert result.outcome is Outcome.CHANGED
         assert result.error.endswith("deleted and created again in the meantime")
         assert not [path for method, path in wire.writes if method == "POST"]

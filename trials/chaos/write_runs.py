@@ -12,8 +12,9 @@ import pytest
 from aiohttp import web
 
 from foretop_core.actions.plan_executor import Outcome, Result
+from tests.sample_plans import WORLD
 from tests.wire.action_fixtures import Answer, Wire, box_with, done, hand_in, tapped
-from tests.wire.test_write_answers import ANSWERS, WORLD, Tally, another_server, plans
+from tests.wire.test_write_answers import ANSWERS, Tally, another_server, plans
 
 ACTIONS = 5
 _MADE = frozenset({Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN})

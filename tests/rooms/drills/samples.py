@@ -18,14 +18,14 @@ def _note(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Pla
     return plan_note(snapshot, next(iter(items)), DrillRequest("shop", "shop-trial"), outcome, now)
 
 
-WRITES = [
-    (lambda snapshot: [one for one in snapshot.backups if one.name == "second"], _note),
-    (
+WRITES = {
+    "drill": (lambda snapshot: [one for one in snapshot.backups if one.name == "second"], _note),
+    "drill-cleanup": (
         lambda snapshot: [one for one in snapshot.restores if one.name == "left"],
         lambda snapshot, items, now: plan_cleanup(snapshot.context, items, now),
     ),
-]
-"""For the answers to writes: what is chosen, and its planner."""
+}
+"""By action, what is chosen in the samples of plans, and its planner."""
 COMMANDS = [("drill", "shop"), ("drill", "shop", "--into", "other")]
 """Commands that write, for the ways to a protected cluster."""
 ELSEWHERE = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from foretop_core.rooms.primer.planners import plan_prime, plan_warm_up
 
-WRITES = [
-    (lambda snapshot: [one for one in snapshot.prescaled if one.name == "friday"], plan_prime),
-    (lambda snapshot: [one for one in snapshot.schedules if one.name == "gold-1"], plan_warm_up),
-]
-"""For the answers to writes: what is chosen, and its planner."""
+WRITES = {
+    "set-warm-up": (lambda snapshot: [one for one in snapshot.prescaled if one.name == "friday"], plan_prime),
+    "create-warm-up": (lambda snapshot: [one for one in snapshot.schedules if one.name == "gold-1"], plan_warm_up),
+}
+"""By action, what is chosen in the samples of plans, and its planner."""
 PREVIEWED = [
     ("prescaled", "prime", "friday"),
     ("prescaled", "create", "schedule/nightly", "--warmup", "20", "--pods", "2", "--request", "cpu=2,memory=4Gi"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,40 +18,34 @@ from foretop.dialogs.pause_dialogs import PauseDialog
 from foretop.dialogs.plan_screen import PlanScreen
 from foretop_core import rooms
 from foretop_core.actions import planners
-from foretop_core.actions.action_catalog import RECORDS, check_records, told_rights
+from foretop_core.actions.action_catalog import BY_ID, RECORDS, check_records, told_rights
 from foretop_core.actions.action_record import ActionRecord, no_planner
 from foretop_core.actions.guard import guard_plan
 from foretop_core.actions.planners.backups import (
     CANCEL_MOVEMENTS,
     DELETE_BACKUP,
     RUN_AGAIN,
-    plan_back_up_now,
-    plan_delete_backup,
-    plan_run_again,
 )
 from foretop_core.actions.planners.downloads import LOGS, NONADMIN_LOGS, RESOURCES
 from foretop_core.actions.planners.lifetimes import EXTEND_BACKUP, NewLifetime, plan_extend
-from foretop_core.actions.planners.nonadmin import plan_delete_nab, plan_delete_nar
-from foretop_core.actions.planners.pausing import CHANGE_PAUSE, PAUSE, UNPAUSE, PauseRequest, plan_pause, plan_unpause
-from foretop_core.actions.planners.restores import RESTORE_FROM, RestoreRequest, plan_delete_restore, plan_restore
-from foretop_core.actions.planners.schedules import plan_delete_schedule
+from foretop_core.actions.planners.pausing import CHANGE_PAUSE, PAUSE, UNPAUSE
+from foretop_core.actions.planners.restores import RESTORE_FROM
 from foretop_core.actions.plans import Plan
 from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.kube.access.access_reviewer import AccessReviewer, AccessVerdict, Permission
 from foretop_core.models import Resource
 from foretop_core.models.kinds import BACKUP, SCHEDULE, RequiredPermission
 from foretop_core.models.wire import Metadata
-from foretop_core.rules.forecast import Choice
 from foretop_core.rules.snapshot import ClusterSnapshot
 from tests import generated_tables
 from tests.generated_tables import action_of
 from tests.objects import NOW, condition
 from tests.objects import backup as a_backup
 from tests.objects import nab as a_nab
-from tests.objects import nar as a_nar
 from tests.objects import restore as a_restore
 from tests.objects import schedule as schedule_of
 from tests.rooms import ROOM_ACTIONS
+from tests.sample_plans import SAMPLES, sample_snapshot
 
 
 def test_every_record_is_whole_and_on_a_key_of_its_own() -> None:
@@ -148,22 +141,6 @@ def test_write_commands_and_records_match_one_to_one() -> None:
     assert {record.id for record in RECORDS if not record.commands} == {i.id for i in RECORDS if i.fetches}
 
 
-def _plans() -> Iterator[Plan]:
-    runs, held = schedule_of(), schedule_of(paused=True)
-    ended, snapshot = a_backup(), ClusterSnapshot("prod")
-    yield plan_pause(snapshot, [runs], PauseRequest("maria", "w1"), NOW)
-    yield plan_unpause(snapshot, [held], Choice.SKIP, NOW)
-    yield plan_back_up_now(snapshot, [runs], NOW)
-    yield plan_run_again(snapshot, [ended], NOW)
-    yield plan_restore(snapshot, [ended], RestoreRequest(name="back"), NOW)
-    yield plan_delete_schedule(snapshot, [runs], NOW)
-    yield plan_delete_backup(snapshot, [ended], NOW)
-    yield plan_delete_restore(snapshot, [a_restore()], NOW)
-    yield plan_delete_nab(snapshot, [a_nab()], NOW)
-    yield plan_delete_nar(snapshot, [a_nar()], NOW)
-    yield plan_extend(snapshot, [ended], NewLifetime(ttl="720h"), NOW)
-
-
 class Asked(AccessReviewer):
     """An access check that allows everything and records the requests."""
 
@@ -180,9 +157,11 @@ class Writable:
         return NO_PROTECTION
 
 
-@pytest.mark.parametrize("plan", list(_plans()), ids=lambda plan: plan.record.id)
-async def test_the_requested_permissions_are_the_declared_ones(plan: Plan) -> None:
+@pytest.mark.parametrize("action", [action for action in SAMPLES if len(BY_ID[action].rights) == 1])
+async def test_the_requested_permissions_are_the_declared_ones(action: str) -> None:
+    plan = SAMPLES[action].plan(sample_snapshot(), NOW)
     assert plan.steps
+    assert plan.record.id == action
     access = Asked()
     await guard_plan(plan, Writable(), access)  # type: ignore[arg-type]
     assert access.rights == {(needed.verb, needed.kind.plural) for needed in plan.record.rights}
