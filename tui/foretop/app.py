@@ -66,6 +66,7 @@ TRY_AGAIN = 5.0
 """Seconds after which a configuration that could not be used is read again."""
 LOOK_AT_FILES = 1.0
 """Seconds between two looks at the configuration."""
+LOOK_AT_PROGRESS = 0.25
 _KEPT_MESSAGES = 200
 _LEAST_SIZE = Size(40, 10)
 """In less no table can be read."""
@@ -97,6 +98,7 @@ class Dashboard(SerialKeyApp):
         open_source: Callable[[], ClusterSession],
         display_options: DisplayOptions | None = None,
         config: LiveConfig | None = None,
+        progress: Callable[[], str] = str,
     ) -> None:
         self.display_options = display_options or DisplayOptions()
         super().__init__(ansi_color=True, typed=self.display_options.typed)
@@ -104,6 +106,8 @@ class Dashboard(SerialKeyApp):
         self.stylesheet = ParsedOnce(variables=self.get_css_variables())
         self.told: deque[tuple[str, str]] = deque(maxlen=_KEPT_MESSAGES)
         self._open_source = open_source
+        self._progress = progress
+        """How far the session has come that is being opened, while that takes long: an archive is read then."""
         self._source: ClusterSession | None = None
         self._pumping: asyncio.Task[None] | None = None
         self._mouse = self.display_options.mouse
@@ -234,7 +238,10 @@ class Dashboard(SerialKeyApp):
 
         while True:
             try:
-                return await in_thread(self._open_source)
+                opening = asyncio.create_task(in_thread(self._open_source))
+                while not (await asyncio.wait([opening], timeout=LOOK_AT_PROGRESS))[0]:
+                    self.main_screen.show_opening(self._progress())
+                return opening.result()
             except ForetopError as problem:
                 self.main_screen.stand_by(problem)
             self._again.clear()

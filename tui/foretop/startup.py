@@ -48,10 +48,13 @@ def detect_display(
 
 
 def run_dashboard(
-    open_source: Callable[[], ClusterSession], display_options: DisplayOptions, config: LiveConfig
+    open_source: Callable[[], ClusterSession],
+    display_options: DisplayOptions,
+    config: LiveConfig,
+    progress: Callable[[], str],
 ) -> int:
     """Runs until the person leaves; the exit code is that of the command line."""
-    app = Dashboard(open_source, display_options, config)
+    app = Dashboard(open_source, display_options, config, progress)
     answer = asyncio.run(_run(app, display_options))
     if os.name == "posix" and answer == 128 + signal.SIGHUP:
         _let_the_terminal_go()

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from foretop_core.errors import BadInput
-from foretop_core.models.kinds import BACKUP, CLAIM, NAMESPACE, SCHEDULE, STORAGE, Kind
+from foretop_core.models.kinds import BACKUP, CLAIM, NAMESPACE, RESTORE, SCHEDULE, STORAGE, Kind
 from foretop_core.rooms.archives import contents, members
 from foretop_core.rooms.archives.contents import Archive, read_archive
 from tests.rooms.archives.packing import BUNDLE, listed, schedule, tar, tree, zipped
@@ -80,6 +80,17 @@ def test_items_of_a_list_need_not_name_their_kind(tmp_path: Path) -> None:
     assert b'"kind":"Namespace"' in read(path).objects[NAMESPACE]["", "shop"]
 
 
+def test_an_empty_list_is_known_where_its_place_is(tmp_path: Path) -> None:
+    files = {
+        "namespaces/velero/velero.io/restores/restores.yaml": b"apiVersion: v1\nkind: List\nitems: []\n",
+        "backups.json": listed(kind="BackupList", version="velero.io/v1"),
+        "velero/cronjobs.json": listed(kind="CronJobList", version="batch/v1"),
+        "velero/schedules.json": listed(schedule("daily")),
+    }
+    archive = read(tree(tmp_path / "x", files))
+    assert archive.listed == {(RESTORE, "velero"), (BACKUP, ""), (SCHEDULE, "velero")}
+
+
 def test_single_objects_tell_nothing_of_those_that_are_not_there(tmp_path: Path) -> None:
     namespace = b"apiVersion: v1\nkind: Namespace\nmetadata: {name: shop, creationTimestamp: '2026-11-19T02:00:00Z'}\n"
     archive = read(tree(tmp_path / "x", {"namespaces/shop/shop.yaml": namespace}))
@@ -112,6 +123,12 @@ def test_broken_yaml_costs_its_own_item(tmp_path: Path) -> None:
         "Not valid YAML in part",
         "Not lists but single objects, so there may be more",
     ]
+
+
+@pytest.mark.parametrize("odd", ["items: 5", "items: {a: b}", "items: [5, [], {metadata: 7}, null]", "metadata: [x]"])
+def test_an_object_of_an_odd_shape_costs_itself(odd: str, tmp_path: Path) -> None:
+    files = {"odd.yaml": f"apiVersion: v1\nkind: List\n{odd}\n".encode(), "fine.json": listed(schedule("fine"))}
+    assert names(read(tree(tmp_path / "x", files)), SCHEDULE) == ["fine"]
 
 
 def test_names_that_lead_outside_and_links_are_left_out(tmp_path: Path) -> None:

@@ -101,8 +101,9 @@ def show_dashboard(
     *,
     read_only: bool = False,
     speed: float = 1.0,
+    progress: Callable[[], str] = str,
 ) -> int:
-    """Runs the dashboard to its end."""
+    """Runs the dashboard to its end; `progress` tells how far the session is that is being opened."""
     # It would look twice through all that is being loaded; `run_dashboard` enables it some seconds later.
     gc.disable()
     from foretop.startup import detect_display, run_dashboard
@@ -120,13 +121,18 @@ def show_dashboard(
         speed=speed,
         page=config.settings.page,
     )
-    return run_dashboard(open_source, display_options, config)
+    return run_dashboard(open_source, display_options, config, progress)
 
 
 def watch_clusters(session_options: SessionOptions, display_flags: DisplayFlags) -> int:
+    told = [""]
+
+    def note(progress: str) -> None:
+        told[0] = progress
+
     def open_source() -> ClusterSession:
         from foretop_core.session import open_session
 
-        return open_session(replace(session_options, with_velero=True), os.environ)
+        return open_session(replace(session_options, with_velero=True), os.environ, progress=note)
 
-    return show_dashboard(open_source, display_flags, read_only=session_options.read_only)
+    return show_dashboard(open_source, display_flags, read_only=session_options.read_only, progress=lambda: told[0])

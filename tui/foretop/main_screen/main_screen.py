@@ -228,6 +228,14 @@ class MainScreen(Screen[None]):
             self._explain(page, trouble)
         self.show_frame()
 
+    def show_opening(self, progress: str) -> None:
+        """How far the session has come that is being opened."""
+        # As below.
+        from foretop.panes.empty_state import opening
+
+        for page in self.pages.values():
+            page.explain(opening(progress))
+
     def _explain(self, page: Page, trouble: ForetopError | None) -> None:
         # After the first paint: it draws on the store.
         from foretop.panes.empty_state import CONNECTING, why_closed

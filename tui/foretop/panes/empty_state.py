@@ -26,8 +26,14 @@ from foretop_core.tables.text.terminal_text import cut, pad, unsigned
 _VELERO = (SCHEDULE, BACKUP, STORAGE)
 _BAR, _MOST_LINES, _NAME = 12, 8, 40
 NO_SCHEDULES = "No schedules. :create-schedule makes one, as does velero schedule create."
-CONNECTING: list[Line] = [(Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING)), span("Connecting…"))]
-"""Nothing is known yet, not even which clusters there are."""
+
+
+def opening(progress: str) -> list[Line]:
+    """Nothing is known yet, not even which clusters there are."""
+    return [(Span(f"{StatusGlyph.RUNNING.value} ", style_of(Tone.RUNNING)), span(f"{progress or 'Connecting'}…"))]
+
+
+CONNECTING = opening("")
 
 
 def why_closed(trouble: ForetopError) -> list[Line]:

@@ -20,7 +20,7 @@ from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.background import in_thread
 from foretop_core.clock import Clock
 from foretop_core.config.protection import Protection
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ANSWER_LIMIT, JSON, ApiClient, Response, WritePermit
 from foretop_core.kube.connection.config import ContextConfig
@@ -128,7 +128,7 @@ class ArchiveClient(ApiClient):
         answer = text if file is RunFile.LOG else described_file(text, file)
         if not name or answer is None:
             verb = "is" if file.is_one else "are"
-            raise ForetopError(f"{words} {verb} not in the archive", "", _WOULD_HAVE[file])
+            raise ForetopError(f"{words} {verb} not in the archive", "", _WOULD_HAVE[file].replace("NAME", run.name))
         return bytearray(answer)
 
     async def _container_log(self, namespace: str, pod: str, params: Mapping[str, str]) -> bytes:
@@ -210,7 +210,10 @@ def _fits(kind: Kind, key: Key, raw: bytes, params: Mapping[str, str]) -> bool:
         return f'"{fields.partition("=")[2]}"'.encode() in raw
     if not labels:
         return True
-    mine = decode(Resource, raw).metadata.labels
+    try:
+        mine = decode(Resource, raw).metadata.labels
+    except Unreadable:
+        return False
     if several := _IN.fullmatch(labels):
         return mine.get(several[1]) in [value.strip() for value in several[2].split(",")]
     wanted = dict(pair.split("=", 1) for pair in labels.split(",") if "=" in pair)

@@ -24,6 +24,8 @@ from foretop_core.rules import humanize
 from foretop_core.yaml_guard import PlainLoader, check_yaml
 
 MOST_OBJECTS = 100_000
+_TELL_EACH, _LARGE = 500, 2**20
+"""Progress is told for every so many files, and for each that is large."""
 MOST_BYTES = 512 * 2**20
 """Of all objects together."""
 READ_KINDS: Mapping[tuple[str, str], Kind] = {
@@ -35,6 +37,8 @@ LISTED_FILE = "foretop/listed.json"
 _OBJECT_FILES = (".json", ".yaml", ".yml")
 _TEXT_FILES = (".log", ".txt")
 _IN_NAMESPACE = re.compile(r"(?:^|/)namespaces/([^/]+)/|(?:^|/)kubecapture/[^/]+/([^/]+)/[^/]+$")
+_BY_PLURAL = {kind.plural: kind for kind in READ_KINDS.values()}
+_PLURAL = re.compile(r"(?:^|/)([a-z]+)[^/]*$")
 _DOCUMENTS = re.compile(r"^---.*$", re.MULTILINE)
 _ITEMS = re.compile(r"^items:\s*$", re.MULTILINE)
 _FIELD = re.compile(r"^(?=\w)", re.MULTILINE)
@@ -103,8 +107,8 @@ def read_archive(path: Path, progress: Progress) -> Archive:
     notes = Notes()
     reader = _Reader(notes)
     for number, member in enumerate(members(path, notes), 1):
-        if number % 500 == 0:
-            progress(f"Reading {path.name}: {number:,} files, {reader.count:,} objects")
+        if number % _TELL_EACH == 1 or member.size > _LARGE:
+            progress(f"Reading {path.name}: {humanize.count(number, 'file')}, {humanize.count(reader.count, 'object')}")
         reader.take(member)
         if reader.is_full:
             notes.add("Not all of it is read: it has too many objects")
@@ -207,15 +211,19 @@ class _Reader:
                 continue
 
     def _take_document(self, head: _Typed, whole: bytes | dict[str, Any], name: str, place: str) -> None:
-        if (head.kind.endswith("List") and head.items is not None) or (isinstance(whole, dict) and "items" in whole):
-            items = head.items if isinstance(whole, bytes) else whole["items"]
-            kind = _kind(head.api_version, head.kind.removesuffix("List"))
-            if kind is not None:
-                self._listed.add((kind, place))
-            for item in items or ():
-                self._take_object(item, kind, name, place, in_list=True)
-        else:
+        items: Any = head.items if isinstance(whole, bytes) else whole.get("items")
+        if not isinstance(items, list):
             self._take_object(whole, None, name, place, in_list=False)
+            return
+        file = _PLURAL.search(name)
+        named = _BY_PLURAL.get(file[1]) if file is not None and not items else None
+        kind = _kind(head.api_version, head.kind.removesuffix("List")) or named
+        place = place or _folder(items, name)
+        # An empty list in a folder that says nothing is a list of nobody knows where.
+        if kind is not None and (items or place or "/" not in name):
+            self._listed.add((kind, place))
+        for item in items:
+            self._take_object(item, kind, name, place, in_list=True)
 
     def _take_object(
         self, item: msgspec.Raw | bytes | dict[str, Any], hint: Kind | None, name: str, place: str, *, in_list: bool
@@ -256,6 +264,15 @@ class _Reader:
 
 def _kind(api_version: str, name: str) -> Kind | None:
     return READ_KINDS.get((api_version.rpartition("/")[0], name))
+
+
+def _folder(items: list[Any], name: str) -> str:
+    """The folder that a list is in, where that is named like the namespace of all that is in it."""
+    folder = name.rpartition("/")[0].rpartition("/")[2]
+    if not folder or not items:
+        return ""
+    raws = (msgspec.json.encode(item) if isinstance(item, dict) else item for item in items)
+    return folder if {identify(msgspec.Raw(raw)).namespace for raw in raws} == {folder} else ""
 
 
 def _load(text: str) -> Any:

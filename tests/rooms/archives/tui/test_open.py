@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from foretop.app import Dashboard
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.session import open_session
+from foretop_core.session import Session, open_session
 from tests.rooms.archives.packing import BUNDLE
+from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import LARGE, Screen, running
 
 
-async def test_what_is_wrong_in_this_bundle(tmp_path: Path) -> None:
-    options = SessionOptions(files=(str(BUNDLE),), with_velero=True)
-    app = Dashboard(lambda: open_session(options, {"XDG_CONFIG_HOME": str(tmp_path)}), DisplayOptions(flash=False))
+def opened(folder: Path) -> Session:
+    return open_session(SessionOptions(files=(str(BUNDLE),), with_velero=True), {"XDG_CONFIG_HOME": str(folder)})
+
+
+@asynccontextmanager
+async def bundle(folder: Path, page: str = "triage") -> AsyncIterator[Screen]:
+    app = Dashboard(lambda: opened(folder), DisplayOptions(flash=False, page=page))
     async with running(app, LARGE) as pilot:
-        shown = Screen(app, pilot, None)  # type: ignore[arg-type]
+        yield Screen(app, pilot, FilledSource([]))
+
+
+async def test_what_is_wrong_in_this_bundle(tmp_path: Path) -> None:
+    async with bundle(tmp_path) as shown:
         await shown.until(lambda: "last backup failed" in shown.text)
         assert "ARCHIVE 2026-11-19" in shown.text
         assert "02:20:52Z" in shown.text
@@ -24,3 +36,32 @@ async def test_what_is_wrong_in_this_bundle(tmp_path: Path) -> None:
         await shown.press("8")
         await shown.until(lambda: "Not in the archive: restores.velero.io." in shown.text)
         assert "checks again" not in shown.text
+
+
+async def test_a_log_is_read_from_it_and_one_that_is_not_there_is_said(tmp_path: Path) -> None:
+    async with bundle(tmp_path, "backups") as shown:
+        await shown.until(lambda: "web-2-20261119021921" in shown.text)
+        await shown.press("l")
+        await shown.until(lambda: "The log of web-2-20261119021921 is not in the archive" in shown.text)
+        assert "velero debug --backup web-2-20261119021921 collects it" in " ".join(shown.text.split())
+        await shown.press("escape", "end", "up", "l")
+        await shown.until(lambda: "Setting up backup temp file" in shown.text)
+
+
+async def test_nothing_can_be_written(tmp_path: Path) -> None:
+    async with bundle(tmp_path, "schedules") as shown:
+        await shown.until(lambda: "shop-4" in shown.text)
+        await shown.press("s")
+        await shown.until(lambda: "Read-only, nothing is sent: this is an archive, not a cluster." in shown.text)
+
+
+async def test_how_far_a_large_archive_is_read_is_told_meanwhile(tmp_path: Path) -> None:
+    def slow() -> Session:
+        time.sleep(1.0)
+        return opened(tmp_path)
+
+    app = Dashboard(slow, DisplayOptions(flash=False), progress=lambda: "Reading bundle: 500 files, 20 objects")
+    async with running(app, LARGE) as pilot:
+        shown = Screen(app, pilot, FilledSource([]))
+        await shown.until(lambda: "Reading bundle: 500 files, 20 objects…" in shown.text)
+        await shown.until(lambda: "last backup failed" in shown.text)
