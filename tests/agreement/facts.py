@@ -256,11 +256,6 @@ def _(seen: Surfaces) -> Stated:
             yield _schedule(namespace, name), clock(row[4], seen.now)
 
 
-@states("time that Velero submitted the last backup", "metrics")
-def _(seen: Surfaces) -> Stated:
-    yield from _metric(seen, "schedule_last_backup_timestamp_seconds", _moment)
-
-
 # The next run.
 
 
@@ -307,14 +302,6 @@ def _(seen: Surfaces) -> Stated:
     for (namespace, name), item in seen.next_items.items():
         if item["nextRun"] and _schedule(namespace, name) in running:
             yield _schedule(namespace, name), at(item["nextRun"])
-
-
-@states("next run", "metrics")
-def _(seen: Surfaces) -> Stated:
-    running = {_subject(key) for key, item in seen.items("schedules").items() if not item["paused"]}
-    for subject, statement in _metric(seen, "schedule_next_run_timestamp_seconds", _moment):
-        if subject in running:
-            yield subject, statement
 
 
 @states("first run to come", "calendar")
@@ -375,14 +362,6 @@ def _(seen: Surfaces) -> Stated:
     for key, text in seen.panes("schedules").items():
         if said := _line(text, "Next ", "Due "):
             yield _subject(key), word(said.startswith("Due "))
-
-
-@states("whether it is due", "metrics")
-def _(seen: Surfaces) -> Stated:
-    shown = {_subject(key): row["next"] for key, row in seen.rows("schedules").items()}
-    for subject, statement in _metric(seen, "schedule_due", lambda text: word(text == "1")):
-        if shown.get(subject) not in _WITHOUT_RUN:
-            yield subject, statement
 
 
 @states("whether it is due", "report")
@@ -451,11 +430,6 @@ def _(seen: Surfaces) -> Stated:
     for row in _report_rows(seen, "Schedules"):
         namespace, _, name = row[0].rpartition("/")
         yield _schedule(namespace, name), word(row[2] == "paused")
-
-
-@states("whether it is paused", "metrics")
-def _(seen: Surfaces) -> Stated:
-    yield from _metric(seen, "schedule_paused", lambda text: word(text == "1"))
 
 
 @states("whether it is paused", "pane of schedules")
@@ -608,12 +582,6 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     if rows := list(_report_rows(seen, "Schedules")):
         yield _ALL, number(sum(row[2] == "paused" for row in rows))
-
-
-@states("number of paused schedules", "metrics")
-def _(seen: Surfaces) -> Stated:
-    if told := re.findall(r"^foretop_schedule_paused\{.*\} (\d)$", seen.metrics, re.MULTILINE):
-        yield _ALL, number(sum(map(int, told)))
 
 
 @states("number of paused schedules", "Triage")
@@ -1099,12 +1067,6 @@ def _(seen: Surfaces) -> Stated:
         yield _ALL, word(all(item["code"] != "velero-no-pulse" for item in seen.report["findings"]))
 
 
-@states("whether Velero is alive", "metrics")
-def _(seen: Surfaces) -> Stated:
-    if "Velero" in seen.header and "no activity seen" not in seen.header:
-        yield _ALL, word('code="velero-no-pulse"' not in seen.metrics)
-
-
 @states("whether Velero is alive", "page of the queue")
 def _(seen: Surfaces) -> Stated:
     for row in seen.rows("queue").values():
@@ -1308,13 +1270,6 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     for sign in "✗▲":
         yield (sign,), number(len(re.findall(rf"^{sign} ", seen.report_text, re.MULTILINE)))
-
-
-@states("number of errors and warnings", "metrics")
-def _(seen: Surfaces) -> Stated:
-    counts = re.findall(r"^foretop_findings\{.*severity=\"(\w+)\".*\} (\d+)$", seen.metrics, re.MULTILINE)
-    for sign, severity in (("✗", "error"), ("▲", "warning")):
-        yield (sign,), number(sum(int(count) for told, count in counts if told == severity))
 
 
 # NABs and NARs.
@@ -1647,15 +1602,6 @@ def _awaited(text: str) -> str | None:
     if "no sign of activity from Velero" in text:
         return "Velero"
     return "the storage" if "Velero has not checked its storage" in text else None
-
-
-def _moment(text: str) -> Statement:
-    return number(float(text) / 10)
-
-
-def _metric(seen: Surfaces, name: str, read: Callable[[str], Statement]) -> Stated:
-    for found in find_all(rf'^foretop_{name}\{{.*namespace="([^"]*)",name="([^"]*)"\}} (\S+)$', seen.metrics):
-        yield _schedule(found[1], found[2]), read(found[3])
 
 
 def _all_paused(seen: Surfaces, pattern: str) -> int | None:

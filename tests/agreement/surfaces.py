@@ -16,7 +16,6 @@ import msgspec
 from click.testing import CliRunner
 
 from foretop.commands import forecast, next_runs, report
-from foretop.commands.report import metrics_text
 from foretop.dialogs.pause_dialogs import choice_summary
 from foretop.main_screen.status_line_text import status
 from foretop.panes.calendar_pane import lane_pane
@@ -255,10 +254,6 @@ class Surfaces:
     @cached_property
     def report_text(self) -> str:
         return printed(lambda: report.print_report({**self.report, "notSeen": []}, self.now))
-
-    @cached_property
-    def metrics(self) -> str:
-        return metrics_text(self.report)
 
     @cached_property
     def next_items(self) -> Mapping[tuple[str, str], Mapping[str, Any]]:

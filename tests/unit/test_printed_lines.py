@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from foretop.commands.get import _tell
 from foretop.commands.output import emit, say, say_signed, table, warn
-from foretop.commands.report import metrics_text, report_snapshots
+from foretop.commands.report import report_snapshots
 from foretop.commands.view_rows import RowChange
 from foretop.commands.watch import _run
 from foretop.panes.detail_sections import describe_object
@@ -240,14 +240,6 @@ def test_changes_as_json_have_none_either(capsys: pytest.CaptureFixture[str]) ->
     printed = capsys.readouterr().out
     assert "canary" not in printed
     assert '"name":"b"' in printed
-
-
-def test_metrics_have_no_secret_of_others() -> None:
-    empty: dict[str, Any] = {"schedules": [], "queue": [], "servers": [], "unreadable": [], "notSeen": []}
-    findings = [{"context": f"c?sig={number}canary", "severity": "error", "code": "late"} for number in (1, 2)]
-    metrics = metrics_text({**empty, "at": "2026-11-15T03:00:00Z", "findings": findings})
-    assert "canary" not in metrics
-    assert metrics.count("foretop_findings{") == 1, "what is alike without its secrets is counted together"
 
 
 async def test_a_hook_is_told_none(tmp_path: Path) -> None:

@@ -79,10 +79,6 @@ def test_a_report_says_everything_and_with_acknowledged_what_is_known_does_not_c
     assert sorted(item["name"] for item in parted["acknowledged"]) == ["gold-1", "gold-2", "nightly"]
     assert foretop("report", "--acknowledged") == 0
     assert "Acknowledged (3)" in capsys.readouterr().out
-    foretop("report", "--acknowledged", "--prometheus")
-    assert 'foretop_findings_acknowledged{context="minicluster",severity="error",code="schedule-overdue"} 3' in (
-        capsys.readouterr().out
-    )
 
 
 def test_a_dry_run_says_what_is_written_and_nobody_writes_without_being_asked(

@@ -138,7 +138,6 @@ def test_rows_are_sorted_by_a_field_and_printed_without_headers(
         (("get", "backups", "--sort-by", "wind"), "no item has the field wind"),
         (("get", "backups", "--plain"), "--plain goes with findings"),
         (("get", "backups", "--watch", "-o", "name"), "--watch goes with text, wide and json"),
-        (("report", "--prometheus", "-o", "json"), "give --prometheus or -o, not both"),
         (("describe", "schedule", "nothing"), "Schedule nothing not found"),
         (("describe", "pod", "x"), "'pod' is not valid for describe; "),
     ],
@@ -193,18 +192,6 @@ def test_a_finished_backup_is_described_with_its_volumes_and_hooks(
 def test_a_description_has_the_findings(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     told = printed(config, capsys, "describe", "schedule", "broken")
     assert "Findings\nerror: invalid cron" in told
-
-
-def test_a_report_has_metrics_with_the_same_exit_code(config: str, capsys: pytest.CaptureFixture[str]) -> None:
-    found = printed(config, capsys, "report", "--prometheus", code=1)
-    samples = dict(line.rsplit(" ", 1) for line in found.splitlines() if not line.startswith("#"))
-    assert samples['foretop_findings{context="minicluster",severity="error",code="schedule-invalid"}'] == "1"
-    place = 'context="minicluster",namespace="velero"'
-    assert samples[f'foretop_schedule_paused{{{place},name="hourly"}}'] == "0"
-    assert samples[f'foretop_queue{{{place},kind="Backup",phase="Queued"}}'] == "1"
-    for line in found.splitlines():
-        if not line.startswith("#"):
-            assert f"# TYPE {line.partition('{')[0].partition(' ')[0]} gauge" in found
 
 
 def test_findings_are_one_sentence_each(config: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,7 +35,6 @@ READING = [
     ["describe", "nab", "orders"],
     ["doctor"],
     ["report", "-o", "json"],
-    ["report", "--prometheus"],
     *(command for commands in samples("READING") for command in commands),
     ["backup", "logs", "failed"],
     ["backup", "results", "failed"],

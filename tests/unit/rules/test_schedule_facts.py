@@ -83,23 +83,6 @@ def test_what_is_said_of_the_last_backup_is_of_one_and_the_same(capsys: pytest.C
     }
 
 
-def test_metrics_tell_the_last_backup_and_the_last_that_ended(capsys: pytest.CaptureFixture[str]) -> None:
-    text = report(capsys, location(), BUSY, FIRST, WAITS, form="prometheus", now=at("02:37:40"))
-    made, ended = (int(at(time).timestamp()) for time in ("02:35:03", "02:37:00"))
-    assert f'foretop_schedule_last_backup_timestamp_seconds{{context="",namespace="velero",name="h"}} {made}' in text
-    assert f'foretop_schedule_last_ended_timestamp_seconds{{context="",namespace="velero",name="h"}} {ended}' in text
-
-
-def test_no_label_of_a_metric_has_a_secret_and_what_is_alike_without_it_is_one_sample(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    odd = [backup(f"b-{number}", f"password=canary{number}", created="02:35:03") for number in range(2)]
-    text = report(capsys, location(), *odd, form="prometheus", now=at("02:37:40"))
-    assert "canary" not in text
-    (sample,) = [line for line in text.splitlines() if "password" in line]
-    assert sample.endswith(',kind="Backup",phase="password=[hidden]"} 2')
-
-
 def test_one_made_by_hand_is_the_last_backup_with_its_own_time(capsys: pytest.CaptureFixture[str]) -> None:
     by_hand = backup("h-hand", "Failed", created="02:38:00", started="02:38:00", ended="02:39:00", of="h")
     made = backup("h-2", created="02:35:03", started="02:35:03", ended="02:36:00", of="h")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
 from foretop.commands.output import say_to, warn
 from foretop_core.background import in_thread
@@ -75,3 +77,24 @@ def unreadable(session: Session) -> tuple[Unreadable, ...]:
         Unreadable(f"{key.kind} {key.namespace}/{key.name} cannot be read", item.problem)
         for key, item in session.store.unreadable.items()
     )
+
+
+async def until_ended(work: Coroutine[Any, Any, int]) -> int:
+    """The exit code of a command that runs until it is ended: from outside too, it ends all that it has started."""
+    task = asyncio.ensure_future(work)
+    ended: list[int] = []
+
+    def end(number: int) -> None:
+        ended.append(number)
+        task.cancel()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ():
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
+            loop.add_signal_handler(number, end, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not ended:
+            raise
+        return 128 + ended[0]

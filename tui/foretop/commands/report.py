@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,18 +16,17 @@ from foretop.commands.connection import connection_options
 from foretop.commands.exit_codes import NOT_JUDGED, judging
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, unreadable, wait_synced
-from foretop.commands.output import emit, file_help, output_option, say, table, warn, without_controls
+from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.cron import shown
 from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.errors import Unreadable
-from foretop_core.foreign_text import redacted_values
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import DATA_UPLOAD, POD_VOLUME_BACKUP
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunState, queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
-from foretop_core.rules.facts.server_facts import NOT_KNOWN_YET, ServerPod, ServerState, server_facts
+from foretop_core.rules.facts.server_facts import ServerPod, server_facts
 from foretop_core.rules.facts.size_facts import DAY, grown_most, night_sizes
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.own_failures import Failure, problem_text
@@ -51,14 +49,11 @@ from foretop_core.tables.resources.queue import queue_item, work_sign
 from foretop_core.tables.resources.schedules import schedule_item
 
 
-@click.command(
-    "report", cls=OwnOptionsFirst, epilog=example("foretop report --prometheus > /var/lib/node_exporter/foretop.prom")
-)
+@click.command("report", cls=OwnOptionsFirst, epilog=example("foretop report -o json"))
 @connection_options
 @click.option("-f", "--file", "source", metavar="FILE", help=f"Analyse this file instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Analyse as of this time instead of now.")
 @output_option
-@click.option("--prometheus", is_flag=True, help="Print metrics for Prometheus' textfile collector.")
 @click.option(
     "--acknowledged",
     "apart",
@@ -66,13 +61,8 @@ from foretop_core.tables.resources.schedules import schedule_item
     help="List acknowledged findings apart, and leave them out of the exit code.",
 )
 @judging
-def command(
-    session_options: SessionOptions, source: str | None, at: str | None, form: str, prometheus: bool, apart: bool
-) -> int:
+def command(session_options: SessionOptions, source: str | None, at: str | None, form: str, apart: bool) -> int:
     """Report next runs, queue and findings of a cluster or of a file."""
-    if prometheus and form != "text":
-        raise click.UsageError("give --prometheus or -o, not both")
-    form = "prometheus" if prometheus else form
     now = argument_values.moment(at)
     if (looked_at := argument_values.looked_at(source, session_options)) is not None:
         return asyncio.run(_of_clusters(looked_at, now if at else None, form, apart))
@@ -126,8 +116,6 @@ def report_snapshots(
     warn(unreadable)
     if form == "text":
         print_report(answer, now)
-    elif form == "prometheus":
-        click.echo(metrics_text(answer), nl=False)
     else:
         emit(answer, form)
     return report_exit_code(triages, unreadable)
@@ -328,79 +316,6 @@ def _queue_row(item: dict[str, Any], now: datetime) -> tuple[str, ...]:
 
 def _when(time: str | None, now: datetime) -> str:
     return humanize.time(datetime.fromisoformat(time), now) if time else ""
-
-
-_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
-_NOT_KNOWN = (ServerState.NOT_KNOWN.value, NOT_KNOWN_YET)
-Sample = tuple[Mapping[str, str], float]
-
-
-def metrics_text(report: Mapping[str, Any]) -> str:
-    """All metrics of a report without secrets, each with its help and type; what is not known has no sample.
-
-    What is alike without its secrets is counted together: no two samples may have the same labels.
-    """
-    return "".join(_lines(redacted_values(report)))
-
-
-def _lines(report: Mapping[str, Any]) -> Iterator[str]:
-    for name, about, samples in _metrics(report):
-        yield f"# HELP foretop_{name} {about}\n# TYPE foretop_{name} gauge\n"
-        for labels, value in samples:
-            yield f"foretop_{name}{_labels(labels)} {value:.0f}\n"
-
-
-def _metrics(report: Mapping[str, Any]) -> Iterator[tuple[str, str, Sequence[Sample]]]:
-    schedules, findings, line = report["schedules"], report["findings"], report["queue"]
-    yield "report_timestamp_seconds", "When the report was made.", [({}, _seconds(report["at"]) or 0.0)]
-    yield "findings", "Findings by severity and code.", _counted(findings, "context", "severity", "code")
-    if "acknowledged" in report:
-        apart = _counted(report["acknowledged"], "context", "severity", "code")
-        yield "findings_acknowledged", "Acknowledged findings by severity and code.", apart
-    yield "unreadable", "Objects and clusters that could not be read.", [({}, float(len(report["unreadable"])))]
-    yield "not_visible", "Kinds that could not be seen.", [({}, float(len(report["notSeen"])))]
-    items = [item for item in report["servers"] if item["state"] not in _NOT_KNOWN]
-    alive = [(_server(item), float(item["state"] == ServerState.ACTIVE.value)) for item in items]
-    yield "server_active", "Whether the Velero server is alive and its storage responds.", alive
-    signs = [(_server(item), sign) for item in report["servers"] if (sign := _seconds(item["lastSign"])) is not None]
-    yield "server_last_sign_timestamp_seconds", "When the Velero server last showed a sign of life.", signs
-    yield "queue", "Backups and restores that run or wait.", _counted(line, "context", "namespace", "kind", "phase")
-    for name, field, about in (
-        ("next_run", "nextRun", "When the schedule is due next."),
-        ("last_backup", "lastBackup", "When the schedule last made a backup."),
-        ("last_ended", "lastEndedAt", "When the last backup of the schedule that has ended did so."),
-    ):
-        yield f"schedule_{name}_timestamp_seconds", about, _times(schedules, field)
-    for field, about in (("paused", "Whether it is paused."), ("due", "Whether it is due.")):
-        items = [item for item in schedules if item[field] is not None]
-        yield f"schedule_{field}", about, [(_identity(item), float(item[field])) for item in items]
-
-
-def _server(item: Mapping[str, Any]) -> Mapping[str, str]:
-    return {"context": item["context"], "namespace": item["namespace"]}
-
-
-def _counted(items: Sequence[Mapping[str, Any]], *names: str) -> list[Sample]:
-    counts = Counter(tuple(str(item[name] or "") for name in names) for item in items)
-    return [(dict(zip(names, key, strict=True)), float(number)) for key, number in sorted(counts.items())]
-
-
-def _times(schedules: Sequence[Mapping[str, Any]], field: str) -> list[Sample]:
-    times = [(item, _seconds(item[field])) for item in schedules]
-    return [(_identity(item), time) for item, time in times if time is not None]
-
-
-def _identity(item: Mapping[str, Any]) -> Mapping[str, str]:
-    return {name: item[name] for name in ("context", "namespace", "name")}
-
-
-def _seconds(time: str | None) -> float | None:
-    return datetime.fromisoformat(time).timestamp() if time else None
-
-
-def _labels(labels: Mapping[str, str]) -> str:
-    inner = ",".join(f'{name}="{without_controls(value).translate(_ESCAPES)}"' for name, value in labels.items())
-    return f"{{{inner}}}" if inner else ""
 
 
 def server_items(snapshot: ClusterSnapshot, now: datetime) -> list[Item]:

@@ -5,10 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import signal
 import sys
-from collections.abc import Coroutine
-from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -16,7 +13,7 @@ from msgspec.structs import replace
 from foretop.commands.connection import connection_options
 from foretop.commands.finding_sentences import UNTOLD, FindingSentences, why_untold
 from foretop.commands.help_examples import OwnOptionsFirst, example
-from foretop.commands.live_session import running_session
+from foretop.commands.live_session import running_session, until_ended
 from foretop.commands.output import say, warn
 from foretop.commands.view_rows import FindingRows, RowChange, row_changes
 from foretop_core.errors import ForetopError
@@ -60,28 +57,7 @@ def command(session_options: SessionOptions, hook: str | None, severity: str, ex
     ended after a minute is ended with all that it has started, so that the next change is not held up.
     """
     levels = frozenset(level.value for level in _LEVELS[severity])
-    return asyncio.run(_until_ended(_watch(session_options, hook, levels, existing, once)))
-
-
-async def _until_ended(watching: Coroutine[Any, Any, int]) -> int:
-    """Also where it is ended from outside, the command that runs is ended with all that it has started."""
-    task = asyncio.ensure_future(watching)
-    ended: list[int] = []
-
-    def end(number: int) -> None:
-        ended.append(number)
-        task.cancel()
-
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ():
-        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup
-            loop.add_signal_handler(number, end, number)
-    try:
-        return await task
-    except asyncio.CancelledError:
-        if not ended:
-            raise
-        return 128 + ended[0]
+    return asyncio.run(until_ended(_watch(session_options, hook, levels, existing, once)))
 
 
 async def _watch(

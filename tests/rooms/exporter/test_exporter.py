@@ -1,0 +1,236 @@
+"""`foretop exporter` against boxes: its numbers are those of the tables, and nothing is worked out for a scrape."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foretop.cli import run
+from foretop_core.room_finder import room_modules
+from foretop_core.rooms.exporter.exposition import OPEN_METRICS, PLAIN, ClusterSample, expositions
+from foretop_core.rooms.exporter.metrics import SCHEDULE, SLOTS
+from foretop_core.rules.metric_families import Sample
+from tests.wire.boxes import living_box
+
+Labels = frozenset[tuple[str, str]]
+_LINE = re.compile(r"(\w+)(?:\{(.*)\})? (\S+)")
+_LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
+TIMES = {
+    "foretop_schedule_next_run_timestamp_seconds": "nextRun",
+    "foretop_schedule_expected_start_timestamp_seconds": "expectedStart",
+}
+STILL = 0.001
+"""A speed at which no fact changes while two commands look."""
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+def read(text: str) -> dict[str, dict[Labels, float]]:
+    """The samples by name and labels."""
+    found: dict[str, dict[Labels, float]] = {}
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            parts = _LINE.fullmatch(line)
+            assert parts is not None, line
+            found.setdefault(parts[1], {})[frozenset(_LABEL.findall(parts[2] or ""))] = float(parts[3])
+    return found
+
+
+def having(samples: dict[Labels, float], **labels: str) -> list[float]:
+    return [value for pairs, value in samples.items() if pairs >= set(labels.items())]
+
+
+def only(samples: dict[Labels, float], **labels: str) -> float:
+    (value,) = having(samples, **labels)
+    return value
+
+
+@pytest.mark.parametrize("scene", ["contents", "protection", "busy", "maintenance", "dead"])
+def test_the_numbers_are_those_of_the_tables(scene: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with living_box(scene, tmp_path, STILL) as (_, path):
+
+        def printed(*words: str) -> str:
+            run([*words, "--kubeconfig", path])
+            return capsys.readouterr().out
+
+        def items(view: str) -> list[dict[str, Any]]:
+            listed: list[dict[str, Any]] = json.loads(printed("get", view, "-o", "json"))["items"]
+            return listed
+
+        metrics = read(printed("exporter", "--once"))
+        assert only(metrics["foretop_failed_measures"]) == 0
+        protected = metrics["foretop_namespace_protection"]
+        states = {
+            dict(pairs)["target"]: dict(pairs)["foretop_namespace_protection"]
+            for pairs, value in protected.items()
+            if value
+        }
+        rows = {item["name"]: item for item in items("protection") if item["state"] != "ignored"}
+        assert states == {name: item["state"] for name, item in rows.items()}
+        assert {name: only(metrics["foretop_namespace_good_copies"], target=name) for name in rows} == {
+            name: item["goodCopies"] - item["copiesOutOfReach"] for name, item in rows.items()
+        }
+        schedules = items("schedules")
+        for item in schedules:
+            place = {"velero_namespace": item["namespace"], "schedule": item["name"]}
+            assert only(metrics["foretop_schedule_paused"], **place) == item["paused"]
+            for name, field in TIMES.items():
+                told = having(metrics.get(name, {}), **place)
+                assert [round(one) for one in told] == [round(seconds(item[field]))] if item[field] else not told
+        # Those about volumes come in besides: a table of findings does not look at volumes.
+        counted = Counter((item["code"], item["severity"]) for item in items("findings") if not item["acknowledged"])
+        told_findings = {
+            (code, severity): only(metrics["foretop_findings"], code=code, severity=severity)
+            for code, severity in counted
+        }
+        assert told_findings == counted
+
+
+def seconds(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()
+
+
+def test_names_of_others_can_neither_end_a_label_nor_tell_a_secret_nor_make_series_without_bound() -> None:
+    odd = ['a"} 1\nforetop_up 0', "back\\slash", "\x1b[2J\u202e", "password=canary", "password=other", "x" * 5000]
+    samples = [ClusterSample("c", Sample(SCHEDULE, ("velero", name, "@daily"), 1.0)) for name in odd]
+    plain = expositions(samples, most=3)[PLAIN].text.decode()
+    read_back = read(plain)
+    assert set(read_back) == {"foretop_schedule_info", "foretop_series_dropped"}
+    assert len(read_back["foretop_schedule_info"]) == 3
+    # The two that are alike without their secret are one.
+    assert only(read_back["foretop_series_dropped"], family="foretop_schedule") == 2
+    everything = expositions(samples, most=9)[PLAIN].text.decode()
+    assert "canary" not in everything
+    assert "foretop_series_dropped" not in everything
+    assert max(map(len, everything.splitlines())) < 500
+    assert not set(everything) & set("\x1b\u202e")
+
+
+def test_both_formats_tell_the_same() -> None:
+    samples = [
+        ClusterSample("c", Sample(SCHEDULE, ("velero", "nightly", "0 2 * * *"), 1.0)),
+        ClusterSample("c", Sample(SLOTS, ("velero",), 3.0)),
+    ]
+    both = expositions(samples, most=9)
+    newer, older = both[OPEN_METRICS].text.decode(), both[PLAIN].text.decode()
+    assert read(newer) == read(older)
+    assert "# TYPE foretop_schedule info\n" in newer
+    assert newer.endswith("# EOF\n")
+    assert "# TYPE foretop_schedule_info gauge\n" in older
+    assert gzip.decompress(both[OPEN_METRICS].compressed) == both[OPEN_METRICS].text
+
+
+def test_what_fails_costs_itself_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: object) -> Iterator[Sample]:
+        yield Sample(SLOTS, ("velero",), 1.0)
+        raise RuntimeError("a fault")
+
+    found = list(room_modules("foretop_core", "metrics"))
+    monkeypatch.setattr(found[0], "MEASURES", (broken, *found[0].MEASURES))
+    with living_box("quiet", tmp_path, STILL) as (_, path):
+        assert run(["exporter", "--once", "--kubeconfig", path]) == 0
+    metrics = read(capsys.readouterr().out)
+    assert only(metrics["foretop_failed_measures"]) == 1
+    assert metrics["foretop_namespace_protection"]
+
+
+@contextmanager
+def exporter(*words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """One that runs by itself on a free port, and where it says that it is."""
+    command = [sys.executable, "-m", "foretop", "exporter", "--listen", "127.0.0.1:0", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ) as one:
+        assert one.stdout is not None
+        line = one.stdout.readline()
+        assert line.startswith("Serving http://127.0.0.1:"), line
+        try:
+            yield one, line.split()[1].removesuffix("/metrics")
+        finally:
+            one.kill()
+
+
+def asked(address: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    request = urllib.request.Request(address, headers={name.replace("_", "-"): text for name, text in headers.items()})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, dict(answer.headers), answer.read()
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code, dict(refused.headers), refused.read()
+
+
+def test_it_serves_what_is_finished_until_it_is_ended(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("s3cret-of-prometheus\n")
+    with (
+        living_box("quiet", tmp_path, STILL) as (_, path),
+        exporter("--kubeconfig", path, "--token-file", str(tmp_path / "token"), "--cluster-label", "prod") as (one, at),
+    ):
+        while asked(f"{at}/readyz")[0] == 503:
+            assert one.poll() is None
+        assert asked(f"{at}/readyz")[0] == asked(f"{at}/healthz")[0] == 200
+        assert asked(f"{at}/metrics")[0] == asked(f"{at}/metrics", Authorization="Bearer wrong")[0] == 401
+        assert asked(f"{at}/other")[0] == 404
+        right = {"Authorization": "Bearer s3cret-of-prometheus"}
+        status, headers, body = asked(f"{at}/metrics", **right)
+        assert (status, headers["Content-Type"]) == (200, PLAIN)
+        assert only(read(body.decode())["foretop_up"], cluster="prod") == 1
+        newer = {**right, "Accept": OPEN_METRICS, "Accept_Encoding": "gzip"}
+        status, headers, body = asked(f"{at}/metrics", **newer)
+        assert headers["Content-Type"] == OPEN_METRICS
+        assert gzip.decompress(body).endswith(b"# EOF\n")
+        one.send_signal(signal.SIGTERM)
+        assert one.wait(30) == 0
+        assert one.stderr is not None
+        assert one.stderr.read() == ""
+
+
+def test_a_cluster_that_is_gone_is_down_and_its_last_numbers_stay(tmp_path: Path) -> None:
+    with living_box("quiet", tmp_path, STILL) as (_, path):
+        running = exporter("--kubeconfig", path)
+        one, at = running.__enter__()
+        while asked(f"{at}/readyz")[0] == 503:
+            assert one.poll() is None
+    while only(read(asked(f"{at}/metrics")[2].decode())["foretop_up"]) == 1:
+        assert one.poll() is None
+    metrics = read(asked(f"{at}/metrics")[2].decode())
+    assert only(metrics["foretop_stale_seconds"]) >= 0
+    assert metrics["foretop_schedule_paused"]
+    running.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--listen", "9469"), "'9469' is no address to listen on: it is not HOST:PORT"),
+        (("--listen", "::1:9469"), "'::1:9469' is no address to listen on"),
+        (("--listen", "localhost:99999"), "is no address to listen on"),
+        (("--token-file", "/nowhere/token"), "Cannot read /nowhere/token: no such file or directory"),
+        (("--token-file", "/dev/null"), "Cannot read /dev/null"),
+        (("--tls-cert", "/nowhere/cert"), "--tls-cert and --tls-key go together"),
+        (("--tls-cert", "/nowhere/cert", "--tls-key", "/nowhere/key"), "Cannot use /nowhere/cert and /nowhere/key"),
+        (("--most-series", "0"), "0 is not in the range x>=1"),
+    ],
+)
+def test_bad_input_is_one_line(words: tuple[str, ...], error: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["exporter", *words]) == 2
+    assert error in capsys.readouterr().err
