@@ -115,7 +115,7 @@ def _promised(facts: ScheduleFacts, gap: timedelta, key: tuple[str, str]) -> Ite
 
 
 def measure_namespaces(cluster: MeasuredCluster) -> Iterator[Sample]:
-    """Of all but those that need no backup."""
+    """Leaves out the namespaces that need no backup."""
     judge = ProtectionJudge(cluster.snapshot, cluster.now, cluster.limits.protection)
     protection = cluster.snapshot.protection
     for name in protection.names:
