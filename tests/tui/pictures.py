@@ -143,26 +143,12 @@ LIVE = (
     ),
     Picture("pods", "dead", ("colon", *"pods", "enter"), ROOMY),
     Picture(
-        "results",
-        "default",
-        ("7", "/", *"phase:Part", "enter", "x", "enter"),
-        ROOMY,
-        awaited="Fetched at",
-    ),
-    Picture(
         "window",
         "quiet",
         ("2", "*", "s", *"CHG-4711", "enter", *"2h", "enter", "enter"),
         ROOMY,
         awaited="5 of 5 done",
         after=("enter", "U"),
-    ),
-    Picture(
-        "failed-restore",
-        "default",
-        ("8", "/", *"phase:PartiallyFailed", "enter", "x", "enter"),
-        ROOMY,
-        awaited="persistentvolumeclaims",
     ),
 )
 """Situations that need a cluster behind them: dialogs, and what is read only when it is looked at."""

@@ -238,24 +238,6 @@ async def test_no_dialog_writes_where_the_uid_is_not_read_without_the_name(
         assert at.writes == []
 
 
-async def test_a_log_of_production_is_asked_for_by_its_name_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "foretop").mkdir()
-    (tmp_path / "foretop" / "config.yaml").write_text("contexts: {minicluster: {production: true}}\n")
-    async with stand("quiet", tmp_path, monkeypatch) as at:
-        await at.shown.press("7")
-        await at.shown.until(lambda: bool(at.shown.table.window))
-        await at.shown.press("l")
-        await at.see("Type minicluster to confirm: minicluster is marked production.")
-        await at.shown.press(*"mini", "enter", "enter")
-        assert at.shown.app.told[-1][1] == "Type minicluster first"
-        assert at.writes == []
-        await at.shown.press("shift+tab", "shift+tab", *"cluster", "enter", "enter")
-        await at.shown.until(lambda: len(at.writes) == 1)
-        assert "downloadrequests" in at.writes[0]
-
-
 @pytest.mark.sweep
 async def test_sentences_name_the_keys_of_the_file(tmp_path: Path) -> None:
     keys = "keys: {relist: f5, wide: f6, clear-marks: f7, all-namespaces: f8, acknowledged: f9}\n"

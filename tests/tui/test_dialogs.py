@@ -15,10 +15,12 @@ from foretop_core.rules import humanize
 from foretop_demo.reconcile import Behaviour
 from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.status import ApiError
+from tests.rooms import samples
 from tests.tui.dashboard_on_box import Stand, stand
 from tests.tui.pilot import MIDDLE, SMALL, screen
 
 MAIL = "mail"
+_KEYS_OF_FILES = [key for keys in samples("KEYS_OF_FILES") for key in keys]
 
 
 def newest(at: Stand, schedule: str) -> str:
@@ -75,7 +77,7 @@ async def test_a_window_that_is_left_before_it_is_drawn_is_gone_without_a_word(
     """Keys come faster than a window opens: over a slow line two arrive at once."""
     async with stand("quiet", tmp_path, monkeypatch) as at:
         await at.go("7", at.key(BACKUP, newest(at, "wiki")))
-        for key in ("x", "l", "r", "ctrl+d", "question_mark"):
+        for key in (*_KEYS_OF_FILES, "r", "ctrl+d", "question_mark"):
             await at.shown.press(key)
             opened = type(at.shown.app.screen)
             assert issubclass(opened, BaseModal), f"{key} opened nothing:\n{at.shown.text}"

@@ -158,9 +158,9 @@ async def test_an_object_that_is_gone_offers_nothing_to_read(tmp_path: Path, mon
         name = newest(at, "wiki")
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("enter")
-        await at.shown.until(lambda: "x results" in at.shown.footer)
+        await at.shown.until(lambda: "r restore" in at.shown.footer)
         at.box.storage.delete(at.box.storage.kind("Backup"), HOME, name)
         await at.see("It no longer exists or is no longer visible.")
-        await at.shown.until(lambda: "x results" not in at.shown.footer)
+        await at.shown.until(lambda: "r restore" not in at.shown.footer)
         offered = {action.id for action in at.shown.app.main_screen.offered()}
         assert not offered & {"results", "describe", "yaml", "logs", "restore"}

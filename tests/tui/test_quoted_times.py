@@ -15,7 +15,7 @@ from msgspec.structs import replace
 import foretop
 import foretop_core
 from foretop.app import Dashboard
-from foretop.panes.detail_sections import SECTIONS, describe_object
+from foretop.panes.detail_sections import SECTIONS, SECTIONS_OF_ROOMS, describe_object
 from foretop.panes.page_records import TABLE_PAGES, remedy_lines
 from foretop.panes.stale_notice import stale_paras
 from foretop.widgets.paragraphs import Paragraph
@@ -108,7 +108,7 @@ def test_no_pane_changes_a_time_that_it_quotes(zone: ZoneInfo) -> None:
     plain, zoned = (dict(panes(state_of(source, one), sections)) for one in (UTC, zone))
     quoted = {name: said.count(QUOTE) for name, said in plain.items() if QUOTE in said}
     assert {name.split()[0] for name in quoted} >= {"triage", "schedules", "nonadmin", "backups", "restores"}
-    assert {name.split()[0] for name in quoted} >= {"storage", "overview", "conditions", "results", "describe"}
+    assert {name.split()[0] for name in quoted} >= {"storage", "overview", "conditions", "describe", *SECTIONS_OF_ROOMS}
     assert {name: zoned[name].count(QUOTE) for name in quoted} == quoted
     assert [name for name, said in zoned.items() if _UTC_TIME.search(said.replace(QUOTE, ""))] == []
 

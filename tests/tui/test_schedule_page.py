@@ -64,15 +64,13 @@ async def test_the_runs_have_a_table_with_a_cursor(size: tuple[int, int]) -> Non
         assert "Related" not in shown.text
 
 
-async def test_enter_opens_the_run_under_the_cursor_and_x_its_results() -> None:
+async def test_enter_opens_the_run_under_the_cursor() -> None:
     async with screen(FilledSource(_objects())) as shown:
         await shown.press("2", "enter", "down", "enter")
         assert _page(shown).key == _of("etcd-01")
         await shown.press("escape")
         assert _page(shown).run_under_cursor() == _of("etcd-01")
-        await shown.press("up", "x")
-        assert (_page(shown).key, _page(shown).section) == (_of("etcd-02"), "results")
-        await shown.press("escape", "escape")
+        await shown.press("escape")
         assert shown.app.main_screen.current == "schedules"
 
 

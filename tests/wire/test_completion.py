@@ -86,8 +86,8 @@ def test_names_come_from_the_cluster(environ: dict[str, str]) -> None:
         (("schedule", "pause", "hourly", "b"), ["broken"]),
         (("describe", "nab", ""), ["orders"]),
         (("backup", "create", "--from-schedule", "h"), ["hourly"]),
-        (("-n", "velero", "restore", "logs", ""), ["back"]),
-        (("-n", "nowhere", "restore", "logs", ""), []),
+        (("-n", "velero", "restore", "delete", ""), ["back"]),
+        (("-n", "nowhere", "restore", "delete", ""), []),
     ):
         assert words(environ, *typed) == found, typed
 

@@ -472,7 +472,7 @@ def test_no_command_writes_to_production_without_its_name(command: tuple[str, ..
     assert place.box.storage.version == before
 
 
-@pytest.mark.parametrize("command", [("backup", "logs", "ended"), ("restore", "results", "back")])
+@pytest.mark.parametrize("command", [command for commands in samples("FETCHING") for command in commands])
 def test_what_is_fetched_by_a_request_wants_the_name_too(command: tuple[str, ...], place: Place, wire: Wire) -> None:
     taken(place, "its own name")
     run([*command])

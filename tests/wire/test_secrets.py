@@ -36,8 +36,6 @@ READING = [
     ["doctor"],
     ["report", "-o", "json"],
     *(command for commands in samples("READING") for command in commands),
-    ["backup", "logs", "failed"],
-    ["backup", "results", "failed"],
     ["schedule", "pause", "--all", "--dry-run"],
     ["schedule", "edit", "nightly", "--schedule", "0 3 * * *", "--dry-run"],
     ["restore", "create", "--from-backup", "ended", "--dry-run"],

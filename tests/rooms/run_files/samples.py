@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
-READING = [["taken", "failed", "-o", "json"]]
-"""A command that reads, in search of secrets that it prints."""
+READING = [["taken", "failed", "-o", "json"], ["backup", "logs", "failed"], ["backup", "results", "failed"]]
+"""Commands that read, in search of secrets that they print."""
+FETCHING = [("backup", "logs", "ended"), ("restore", "results", "back")]
+"""Commands that fetch by a request, which is a write."""
+REFUSED = [
+    (("backup", "logs", "ended", "--cacert", "/no/such"), "/no/such cannot be used as --cacert"),
+    (("backup", "logs", "nosuch"), "Backup nosuch not found"),
+    (("restore", "results", "nosuch"), "Restore nosuch not found"),
+    (("nar", "results", "nosuch"), "NonAdminRestore nosuch not found"),
+]
+"""Bad input, and what is said of it."""
+KEYS_OF_FILES = ("x", "l")
+"""Of a backup that has ended: each opens a window."""
 WINDOWS = {"inside": ("ContentsViewer", "esource list of ", ("escape",))}
 """By action, its window, what that begins with, and the keys that lead back."""
 KEY_OF_LOGS = "l"
@@ -19,3 +30,8 @@ ELSEWHERE = {
     "pod_log": "wants a pod: test_the_log_of_a_pod_that_has_restarted_is_that_of_the_run_before",
 }
 """Actions that no view of the tour's cluster offers, and what presses their keys instead."""
+PICTURES = [
+    ("results", ("7", "/", *"phase:Part", "enter", "x", "enter"), "Fetched at"),
+    ("failed-restore", ("8", "/", *"phase:PartiallyFailed", "enter", "x", "enter"), "persistentvolumeclaims"),
+]
+"""Pictures of the default scene: name, keys, and what is awaited."""

@@ -38,6 +38,7 @@ from foretop_core.rules.protection.protection_index import ProtectionIndex, prot
 from foretop_core.rules.sentences import keys_in, render, sentence, with_keys
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Finding, Severity, Thresholds, aggregated, triage
+from foretop_core.rules.triage.finding import READ_RESULTS
 from foretop_core.rules.triage.protection import poor_protection
 from foretop_core.rules.triage.schedules import protection_gaps
 from foretop_core.store import Store
@@ -684,6 +685,8 @@ def test_only_partial_copies_are_told_with_what_they_lack() -> None:
 
 
 _PODS: dict[str, Any] = {"includedResources": ["pods"]}
+_LOOK = f"See what is missing{' (x)' * len(READ_RESULTS)}, fix its cause"
+"""With the key of the results, where a room has it."""
 _PART, _ALL = schedule("part", "shop", **_PODS), schedule("all", "shop")
 
 
@@ -692,12 +695,17 @@ _PART, _ALL = schedule("part", "shop", **_PODS), schedule("all", "shop")
     [
         (_PART, "Completed", _PODS, "Let the schedule take all of it (e), and back up now (n)."),
         (_ALL, "Completed", _PODS, "Back up now with all (n): it takes all of shop."),
-        (_ALL, "PartiallyFailed", {}, "See what is missing (x), fix its cause, and back up now with all (n)."),
+        (
+            _ALL,
+            "PartiallyFailed",
+            {},
+            f"{_LOOK}, and back up now with all (n).",
+        ),
         (
             _PART,
             "PartiallyFailed",
             _PODS,
-            "See what is missing (x), fix its cause, let the schedule take all of it (e), and back up now (n).",
+            f"{_LOOK}, let the schedule take all of it (e), and back up now (n).",
         ),
     ],
 )

@@ -6,15 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from foretop.pages.detail_page import DetailPage
 from foretop.rooms.run_files.dialogs import LogViewer, PodLogViewer
 from foretop.rooms.run_files.log_lines import LogLines
 from foretop_core.models.kinds import BACKUP, NAB, POD
 from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.scenarios.velero_pods import SERVER
 from tests.tui.dashboard_on_box import stand
+from tests.tui.fake_source import FilledSource
+from tests.tui.pilot import screen
 from tests.tui.test_dialogs import newest
 from tests.tui.test_dialogs_more import ONLOOKER, TENANT, VELERO
 from tests.tui.test_pods import command
+from tests.tui.test_schedule_page import _objects, _of
 
 
 async def test_the_log_is_fetched_searched_and_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,3 +194,31 @@ async def test_the_log_of_a_pod_that_has_restarted_is_that_of_the_run_before(
         await at.see("level=fatal", "The run before the last restart.", "p this run")
         assert isinstance(at.shown.app.screen, PodLogViewer)
         assert at.writes == []
+
+
+async def test_a_log_of_production_is_asked_for_by_its_name_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "foretop").mkdir()
+    (tmp_path / "foretop" / "config.yaml").write_text("contexts: {minicluster: {production: true}}\n")
+    async with stand("quiet", tmp_path, monkeypatch) as at:
+        await at.shown.press("7")
+        await at.shown.until(lambda: bool(at.shown.table.window))
+        await at.shown.press("l")
+        await at.see("Type minicluster to confirm: minicluster is marked production.")
+        await at.shown.press(*"mini", "enter", "enter")
+        assert at.shown.app.told[-1][1] == "Type minicluster first"
+        assert at.writes == []
+        await at.shown.press("shift+tab", "shift+tab", *"cluster", "enter", "enter")
+        await at.shown.until(lambda: len(at.writes) == 1)
+        assert "downloadrequests" in at.writes[0]
+
+
+async def test_from_the_runs_of_a_schedule_the_results_of_one_are_opened() -> None:
+    async with screen(FilledSource(_objects())) as shown:
+        await shown.press("2", "enter", "x")
+        page = shown.app.main_screen.page
+        assert isinstance(page, DetailPage)
+        assert (page.key, page.section) == (_of("etcd-02"), "results")
+        await shown.press("escape", "escape")
+        assert shown.app.main_screen.current == "schedules"
