@@ -113,8 +113,9 @@ def test_a_copy_is_looked_into_and_compared_with_another_and_with_what_is_there(
         assert {"namespace": "files", "kind": "apps/Deployment", "added": [], "gone": ["web"]} in differing
         code, out, err = taken("files-daily", "--against", "now", "-n", "files")
         assert (code, err) == (0, "")
-        assert "  + files PersistentVolumeClaim (3): archive, cache and inbox\n" in out
-        assert "  - files apps/Deployment (1): web\n" in out
+        mine, _, now = out.partition("Only in files-daily-")[2].partition("Only in the cluster now:\n")
+        assert "  files PersistentVolumeClaim (3): archive, cache and inbox\n" in now
+        assert "  files apps/Deployment (1): web\n" in mine
         assert "Secret (" not in out
         code, out, err = taken("files-daily", "--against", "now")
         assert (code, "needs -n" in err) == (2, True)

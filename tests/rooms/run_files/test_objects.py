@@ -40,9 +40,11 @@ def test_two_copies_differ_in_what_only_one_of_them_has() -> None:
         Difference("blog", "Pod", ("x",), ()),
         Difference("shop", "Pod", ("web-2",), ("web-1",)),
     )
-    assert list(difference_lines(found, 5)) == [
-        "  + blog Pod (1): x",
-        "  + shop Pod (1): web-2",
-        "  - shop Pod (1): web-1",
+    assert list(difference_lines(found, ("daily-1", "daily-2"), 5)) == [
+        "Only in daily-1:",
+        "  shop Pod (1): web-1",
+        "Only in daily-2:",
+        "  blog Pod (1): x",
+        "  shop Pod (1): web-2",
     ]
     assert differences(now, now) == ()

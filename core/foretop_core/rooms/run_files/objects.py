@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 
@@ -15,6 +16,11 @@ MOST_NAMES = 50
 """Of one kind in one namespace that are told in a line."""
 Listed = Mapping[tuple[str, str], frozenset[str]]
 """By namespace, "" for none, and kind, such as `apps/Deployment`, the names of its objects."""
+
+
+Sides = tuple[str, str]
+"""The copy that is looked into, and what it is compared with."""
+NOW = "the cluster now"
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -51,6 +57,9 @@ class Inside(msgspec.Struct, frozen=True):
 
     objects: Listed | None = None
     differing: tuple[Difference, ...] | None = None
+    sides: Sides = ("this copy", "the other")
+    is_doubtful: bool = False
+    """Not all that is listed is in it: some of it failed."""
 
 
 def copies_differ(
@@ -79,13 +88,16 @@ def object_lines(found: Listed, most: int) -> Iterator[str]:
         yield f"    {kind} ({len(names):,}): {humanize.join(tuple(sorted(names)), most)}"
 
 
-def difference_lines(found: tuple[Difference, ...], most: int) -> Iterator[str]:
-    """A line for each kind: `+` what the other side has more, `-` what it lacks."""
-    for one in found:
-        place = f"{one.namespace or 'cluster-scoped'} {one.kind}"
-        for sign, names in (("+", one.added), ("-", one.gone)):
-            if names:
-                yield f"  {sign} {place} ({len(names):,}): {humanize.join(names, most)}"
+def difference_lines(found: tuple[Difference, ...], sides: Sides, most: int) -> Iterator[str]:
+    """What only the first side has, then what only the other has, a line for each kind."""
+    mine, other = sides
+    for side, names_of in ((mine, operator.attrgetter("gone")), (other, operator.attrgetter("added"))):
+        only = [(one, names) for one in found if (names := names_of(one))]
+        if only:
+            yield f"Only in {side}:"
+        for one, names in only:
+            place = f"{one.namespace or 'cluster-scoped'} {one.kind}"
+            yield f"  {place} ({len(names):,}): {humanize.join(names, most)}"
 
 
 def inside_lines(inside: Inside, most: int = MOST_NAMES) -> Iterator[str]:
@@ -98,7 +110,9 @@ def inside_lines(inside: Inside, most: int = MOST_NAMES) -> Iterator[str]:
     if inside.differing is not None:
         if inside.objects is not None:
             yield ""
-        yield "Differs (+ only there, - only in this copy):"
-        yield from difference_lines(inside.differing, most)
+        yield from difference_lines(inside.differing, inside.sides, most)
         if not inside.differing:
-            yield "  in nothing"
+            yield "Both have the same objects."
+    if inside.is_doubtful:
+        yield ""
+        yield "Velero lists objects too whose backup failed: see its results."

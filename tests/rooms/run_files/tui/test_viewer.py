@@ -86,12 +86,12 @@ async def test_two_copies_are_compared_and_the_copy_before_is_offered_first(
         await at.shown.press("V")
         await at.see(f"the copy before: {newest(at, 'metrics-nightly', 2)} namespace metrics as it is now")
         await at.shown.press("enter")
-        await at.see("Compared with the copy before: ", "Differs (+ only there, - only in this copy): in nothing")
+        await at.see("Compared with the copy before: ", "Both have the same objects.")
         assert at.writes == [REQUEST, REQUEST]
         await choose(at, newest(at, "wiki-nightly"))
-        await at.see("+ wiki apps/Deployment (1): web", "- metrics apps/Deployment (1): web")
+        await at.see("Only in metrics-nightly-", "metrics apps/Deployment (1): web", "Only in wiki-nightly-")
         await at.shown.press("slash", *"cron", "enter")
-        await at.see("- metrics batch/CronJob (1): nightly")
+        await at.see("metrics batch/CronJob (1): nightly")
         assert not any("Deployment" in line for line in lines(at))
         await at.shown.press("V", "escape")
         await at.see("Compared with wiki-nightly-")
@@ -126,7 +126,9 @@ async def test_a_comparison_with_now_shows_how_far_it_is_and_is_stopped_by_escap
         assert lines(at) == everything
         goes_on.set()
         await choose(at, "metrics as it is now")
-        await at.see("Compared with namespace metrics as it is now", "+ metrics Pod (1): metrics-0")
+        await at.see(
+            "Compared with namespace metrics as it is now", "Only in the cluster now: metrics Pod (1): metrics-0"
+        )
         assert NO_SECRETS in lines(at)
         assert any(line.startswith("Not compared: apps/Deployment of metrics: ") for line in lines(at))
         assert not any("apps/Deployment (" in line for line in lines(at))

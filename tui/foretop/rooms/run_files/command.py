@@ -26,12 +26,12 @@ from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAMESPACE, SCHEDULE, S
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.run_files.holdings import NextNamespace, holdings, newest_copy, next_run
 from foretop_core.rooms.run_files.live_objects import differs_now, live_objects
-from foretop_core.rooms.run_files.objects import Inside, copies_differ, inside_lines, listed
+from foretop_core.rooms.run_files.objects import NOW, Inside, copies_differ, inside_lines, listed
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.contents_facts import NamespaceContents, ToldVolume, VolumeFate, told_line
 from foretop_core.rules.facts.volume_facts import KINDS_OF_VOLUMES, NextVolumes, next_volumes
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.phases import why_no_files
+from foretop_core.rules.phases import FAULTY, why_no_files
 from foretop_core.rules.results import ResourceList
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.json_items import Item, identity
@@ -124,7 +124,7 @@ async def _taken(options: SessionOptions, name: str, wanted: Wanted, trust: TlsT
             await confirm_download(at, confirmed)
             resources = await _fetch(at, backup, trust, problems)
             contents = holdings(at.snapshot, backup, resources, namespaces)
-            inside = await _inside(at, resources, wanted, trust, problems)
+            inside = await _inside(at, backup, resources, wanted, trust, problems)
         # By the data movements of its newest copy too, which are read by now.
         coming = _coming(at.snapshot, schedule, namespaces) if schedule is not None else Coming()
         if backup is not None:
@@ -179,6 +179,7 @@ async def _fetch(
 
 async def _inside(
     at: CommandSession,
+    backup: Backup,
     resources: ResourceList | None,
     wanted: Wanted,
     trust: TlsTrust,
@@ -188,14 +189,17 @@ async def _inside(
     if resources is None:
         return Inside()
     objects = listed(resources, wanted.namespaces, wanted.text) if wanted.lists else None
+    is_doubtful = backup.phase in FAULTY and (wanted.lists or bool(wanted.against))
+    inside = Inside(objects, is_doubtful=is_doubtful)
     if not wanted.against:
-        return Inside(objects)
+        return inside
     if wanted.against == _NOW:
         kinds = [kind.kind for kind in resources.kinds]
         client = at.session.clusters[at.context].client
         live = await live_objects(client, wanted.namespaces, kinds, _tell)
         problems += [ForetopError(one) for one in live.not_compared()]
-        return Inside(objects, differs_now(resources, live, wanted.namespaces, wanted.text))
+        differing = differs_now(resources, live, wanted.namespaces, wanted.text)
+        return replace(inside, differing=differing, sides=(backup.name, NOW))
     _, other = find_run(at.snapshot, wanted.against)
     if other is None:
         raise BadInput(f"{wanted.against} has no copy yet")
@@ -203,8 +207,9 @@ async def _inside(
         theirs = await resources_of(at.executor, other, trust, print_progress)
     except ForetopError as problem:
         problems.append(problem)
-        return Inside(objects)
-    return Inside(objects, copies_differ(resources, theirs, wanted.namespaces, wanted.text))
+        return inside
+    differing = copies_differ(resources, theirs, wanted.namespaces, wanted.text)
+    return replace(inside, differing=differing, sides=(backup.name, other.name))
 
 
 def _tell(text: str) -> None:

@@ -8,6 +8,7 @@ from heapq import nlargest
 from typing import ClassVar
 
 import msgspec
+from msgspec.structs import replace
 from textual import work
 from textual.binding import Binding, BindingType
 
@@ -27,10 +28,10 @@ from foretop_core.logs import logger
 from foretop_core.models import Backup
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.run_files.live_objects import NO_SECRETS, differs_now, live_objects
-from foretop_core.rooms.run_files.objects import Difference, Inside, copies_differ, inside_lines, listed
+from foretop_core.rooms.run_files.objects import NOW, Difference, Inside, copies_differ, inside_lines, listed
 from foretop_core.rules.facts.contents_facts import namespace_of
 from foretop_core.rules.own_failures import failure_line
-from foretop_core.rules.phases import USABLE
+from foretop_core.rules.phases import FAULTY, USABLE
 from foretop_core.rules.results import ResourceList
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -133,10 +134,13 @@ class ContentsViewer(LogViewer):
     def _lines(self) -> RunLog:
         """As `foretop taken` prints them; in a thread, for there may be many."""
         text, compared = self._text, self._compared
+        inside = Inside(is_doubtful=self._backup().phase in FAULTY)
         if compared is None:
-            return RunLog(tuple(inside_lines(Inside(listed(self._resources, text=text)))))
+            return RunLog(tuple(inside_lines(replace(inside, objects=listed(self._resources, text=text)))))
         notes = ("", *compared.notes) if compared.notes else ()
-        return RunLog((*inside_lines(Inside(None, compared.differing(text))), *notes))
+        sides = self.key.name, compared.other.copy.name if compared.other.copy is not None else NOW
+        lines = inside_lines(replace(inside, differing=compared.differing(text), sides=sides))
+        return RunLog((*lines, *notes))
 
     def seek(self, text: str) -> None:
         self._text = text
