@@ -88,6 +88,7 @@ class ThresholdSettings(ConfigSection, frozen=True):
     most_collisions: Count = 0
     fewest_paused: Count = 0
     ignored_namespaces: tuple[Name, ...] = ()
+    every_volume: bool = False
     comes_after: Duration = ""
     goes_after: Duration = ""
 

@@ -500,15 +500,15 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def volume_policies(self) -> VolumePolicies:
-        """The resource policies that were read and have nothing but policies of volumes."""
+        """The resource policies that were read."""
         if not self.deciding:
             return NO_POLICIES
-        from foretop_core.rules.volumes.foretold import policies_of_volumes
+        from foretop_core.rules.volumes.foretold import known_policies
 
         return {
-            (namespace, name): written
+            (namespace, policy.name): policy
             for namespace, known in self.deciding.items()
-            for name, written in policies_of_volumes(known, self.verdict(namespace).release)
+            for policy in known_policies(known, self.verdict(namespace).release)
         }
 
     def deciders(self, namespace: str) -> Deciders:

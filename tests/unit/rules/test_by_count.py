@@ -270,7 +270,16 @@ def test_of_very_many_claims_none_is_counted(monkeypatch: pytest.MonkeyPatch) ->
     assert "more than 1 claims" in found[2]
 
 
-def test_a_claim_with_the_label_is_not_taken_for_left_out_where_its_volume_is_listed_by_itself() -> None:
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"includedNamespaces": ["shop"], "includedClusterScopedResources": ["persistentvolumes"]},
+        {"includedResources": ["pv", "persistentvolumeclaims"]},
+    ],
+)
+def test_a_claim_with_the_label_is_not_taken_for_left_out_where_its_volume_is_listed_by_itself(
+    spec: dict[str, Any],
+) -> None:
     """Velero makes a snapshot of each PersistentVolume that it lists, whatever label its claim has."""
     labelled = from_builtins(
         PersistentVolumeClaim,
@@ -285,7 +294,6 @@ def test_a_claim_with_the_label_is_not_taken_for_left_out_where_its_volume_is_li
             "status": {"phase": "Bound"},
         },
     )
-    spec = {"includedNamespaces": ["shop"], "includedClusterScopedResources": ["persistentvolumes"]}
     counts: Any = {"volumeSnapshotsAttempted": 1, "volumeSnapshotsCompleted": 1}
     run = backup("one", spec=spec, started="2026-11-15T02:00:03Z", **counts)
     evidence = world(run, labelled, volume()).volumes_in(run, "shop")

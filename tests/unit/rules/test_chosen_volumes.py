@@ -169,7 +169,6 @@ _OF_OBJECTS = "includeExcludePolicy:\n  excludedNamespaceScopedResources: [secre
     [
         None,
         KNOWN,
-        _policy(SKIP_FAST + _OF_OBJECTS),
         _policy(changed=None),
         _policy(changed="2026-11-15T02:00:01Z"),
         _policy("version: v1\nvolumePolicies: 1\n"),
@@ -181,6 +180,28 @@ def test_a_copy_is_whole_only_by_a_policy_that_was_read_and_was_there_before_it(
     assert plain.protection.copies.good == 1
     found = _facts(_copy(resourcePolicy=POLICY), claim(), _NFS, deciding=deciding)
     assert (found.protection.copies.good, found.word) == (0, "not known")
+
+
+@pytest.mark.parametrize(
+    ("more", "good", "word"),
+    [
+        (_OF_OBJECTS, 0, "partial"),
+        (
+            "includeExcludePolicy:\n  excludedClusterScopedResources: [storageclasses]\n",
+            1,
+            "protected, 1 left out by policy",
+        ),
+        (
+            "clusterScopedFilterPolicy:\n  resourceFilters:\n  - {kinds: [StorageClass], names: [a]}\n",
+            1,
+            "protected, 1 left out by policy",
+        ),
+        ("namespacedFilterPolicies:\n- {namespaces: [x], resourceFilters: [{kinds: [Pod]}]}\n", 0, "not known"),
+    ],
+)
+def test_the_other_sections_of_a_policy_decide_what_a_copy_is(more: str, good: int, word: str) -> None:
+    found = _facts(_copy(resourcePolicy=POLICY), claim(), _NFS, deciding=_policy(SKIP_FAST + more))
+    assert (found.protection.copies.good, found.word) == (good, word)
 
 
 def test_a_copy_that_was_read_back_from_the_storage_had_the_policy_of_another_cluster_or_of_this_one() -> None:

@@ -48,14 +48,16 @@ _DECIDES = Deciders(
 )
 
 
-def facts(*objects: Resource, deciding: Deciders | None = None) -> NamespaceFacts:
+def facts(
+    *objects: Resource, deciding: Deciders | None = None, limits: ProtectionLimits | None = None
+) -> NamespaceFacts:
     snapshot = assemble(objects)
     if deciding is not None:
         info = VeleroInfo(False, 1, "1.18.3", volume_flags=VolumeFlags())
         snapshot = replace(snapshot, servers={"velero": info}, deciding={"velero": deciding})
     row = snapshot.protection.row("team")
     assert row is not None
-    return ProtectionJudge(snapshot, NOW, ProtectionLimits()).facts(row)
+    return ProtectionJudge(snapshot, NOW, limits or ProtectionLimits()).facts(row)
 
 
 @pytest.mark.parametrize(
@@ -313,6 +315,26 @@ def test_a_claim_without_a_volume_or_newer_than_the_copy_is_no_gap() -> None:
     found = facts(*_COVERED, _DATA, pending, newer, copy("one", "team"), _moved(PodVolumeBackup, "data"))
     assert (found.word, found.volumes.count_text, found.volumes.newer) == ("protected", "1/1", ("fresh",))
     assert found.volumes.size == 2_000
+
+
+def test_data_of_a_claim_of_that_name_in_perhaps_another_cluster_proves_nothing() -> None:
+    """A bucket is shared, and its copy says by name alone whose data it has."""
+    made = copy("one", "team")
+    synced = replace(made, metadata=replace(made.metadata, creation_timestamp=NOW))
+    named, sure = _moved(PodVolumeBackup, "data"), _moved(PodVolumeBackup, "data", uid="u1")
+    found = facts(*_COVERED, _DATA, synced, named)
+    assert (found.word, found.volumes.open) == ("not known", ("data",))
+    assert found.why.endswith("its data movements do not say whose data they have")
+    assert facts(*_COVERED, _DATA, synced, sure).word == "protected"
+    assert facts(*_COVERED, _DATA, made, named).word == "protected"
+
+
+def test_a_choice_is_a_fault_where_the_configuration_wants_every_volume() -> None:
+    skipped = claim("team", "data", labels={"velero.io/exclude-from-backup": "true"})
+    objects = (*_COVERED, skipped, _LOGS, copy("one", "team"), _moved(PodVolumeBackup, "logs"))
+    assert facts(*objects).word == "protected, 1 left out by policy"
+    strict = facts(*objects, limits=ProtectionLimits(every_volume=True))
+    assert (strict.word, strict.why) == ("volumes missing", "its newest copy lacks 1 of 2 volumes")
 
 
 def _bound_later(name: str) -> Resource:

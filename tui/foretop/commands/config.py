@@ -291,6 +291,7 @@ TEMPLATE = f"""\
 #  mostCollisions: 5
 #  fewestPaused: 3
 #  ignoredNamespaces: []   # patterns of namespaces that need no backup, as kube-* and openshift-* do not
+#  everyVolume: false      # true: a volume that a policy, a label or an annotation leaves out is missed too
 #  comesAfter: 5s
 #  goesAfter: 20s
 

@@ -89,7 +89,7 @@ def object_lines(found: Listed, most: int) -> Iterator[str]:
 
 
 def difference_lines(found: tuple[Difference, ...], sides: Sides, most: int) -> Iterator[str]:
-    """What only the first side has, then what only the other has, a line for each kind."""
+    """A line for each kind of the objects that only the first side has, then of those that only the other has."""
     mine, other = sides
     for side, names_of in ((mine, operator.attrgetter("gone")), (other, operator.attrgetter("added"))):
         only = [(one, names) for one in found if (names := names_of(one))]

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, DataMovement, PersistentVolume, PersistentVolumeClaim, Resource, Schedule
@@ -141,6 +142,8 @@ class ProtectionLimits(msgspec.Struct, frozen=True):
     expiring_soon: timedelta = timedelta(hours=24)
     ignored: tuple[str, ...] = ()
     """Patterns, besides those of the platform."""
+    every_volume: bool = False
+    """A volume that somebody chose to leave out is missed too."""
 
 
 class Promise(msgspec.Struct, frozen=True):
@@ -210,7 +213,7 @@ class ProtectionJudge:
             return _unproven(copies.coverage) if is_whole else ProtectionState.PARTIAL
         if row.coverage.extent is not Extent.ALL:
             return _unproven(row.coverage)
-        volumes = copied_volumes(self.snapshot, row)
+        volumes = self.volumes(row)
         some = volumes.taken or volumes.open
         if volumes.missing or (volumes.newer and not some):
             return ProtectionState.VOLUMES_MISSING if some else ProtectionState.MANIFESTS_ONLY
@@ -221,6 +224,13 @@ class ProtectionJudge:
         if volumes.taken and self.lost_next(row):
             return ProtectionState.VOLUMES_MISSING
         return ProtectionState.PROTECTED if row.is_covered else ProtectionState.BY_HAND
+
+    def volumes(self, row: NamespaceProtection) -> VolumeEvidence:
+        """The volumes in the newest copy of a namespace; where each is wanted, none is left out by choice."""
+        found = copied_volumes(self.snapshot, row)
+        if not self.limits.every_volume or not found.chosen:
+            return found
+        return replace(found, left_out=tuple(replace(one, is_chosen=False) for one in found.left_out))
 
     def lost_next(self, row: NamespaceProtection) -> tuple[str, ...]:
         """The volumes that no schedule takes any more, though nobody chose them.
@@ -614,7 +624,7 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     @cached_property
     def volumes(self) -> VolumeEvidence:
         """The volumes in its newest copy, and those that it lacks."""
-        return copied_volumes(self.judge.snapshot, self.protection)
+        return self.judge.volumes(self.protection)
 
     @cached_property
     def grown(self) -> tuple[GrownVolume, ...]:

@@ -235,8 +235,8 @@ def is_later(at: datetime | None, started: datetime | None) -> bool:
     return at is not None and (started is None or at > started)
 
 
-def group_key(backup: Backup, *, is_policy_of_volumes: bool = False) -> Hashable:
-    return backup.namespace, backup.spec.storage_location, _content_key(backup.spec), is_policy_of_volumes
+def group_key(backup: Backup, *, has_known_policy: bool = False) -> Hashable:
+    return backup.namespace, backup.spec.storage_location, _content_key(backup.spec), has_known_policy
 
 
 def _facts(backup: Backup) -> Hashable:

@@ -163,11 +163,8 @@ def template_coverage(spec: BackupSpec, namespace: str) -> Coverage:
     return content if namespace_filter(spec).takes(namespace) else _NOT_INCLUDED
 
 
-def content_coverage(spec: BackupSpec, *, is_policy_of_volumes: bool = False) -> Coverage:
-    """The coverage of any namespace that the template takes.
-
-    A resource policy that has nothing but policies of volumes leaves out no object; another one may.
-    """
+def content_coverage(spec: BackupSpec) -> Coverage:
+    """The coverage of any namespace that the template takes, by the template alone."""
     if refusal := refused_because(spec):
         return Coverage(Extent.NONE, f"Velero refuses it: {refusal}")
     if not all(map(_selector, _selectors(spec))):
@@ -178,7 +175,7 @@ def content_coverage(spec: BackupSpec, *, is_policy_of_volumes: bool = False) ->
     only = () if not included or _EVERYTHING in included else tuple(_namespaced(included, excluded))
     if included and _EVERYTHING not in included and not only:
         return Coverage(Extent.NONE, f"only {humanize.join(included)}, which are in no namespace")
-    if not is_policy_of_volumes and (policy := resource_policy(spec)):
+    if policy := resource_policy(spec):
         return Coverage(Extent.UNKNOWN, f"its resource policy {policy} was not read")
     without = () if only else tuple(name for name in _namespaced(excluded) if name.partition(".")[0] not in _MADE_AGAIN)
     return _described(only, without, selector_text(spec))
@@ -221,12 +218,6 @@ def leaves_out_volumes(spec: BackupSpec) -> bool:
         return True
     excluded = {name.partition(".")[0] for name in (*spec.excluded_resources, *spec.excluded_cluster_scoped_resources)}
     return not excluded.isdisjoint({*_VOLUMES, _EVERYTHING})
-
-
-def takes_volumes_of_others(spec: BackupSpec) -> bool:
-    """True if PersistentVolumes come along that no claim of its namespaces leads to."""
-    names = {name.partition(".")[0] for name in spec.included_cluster_scoped_resources}
-    return cluster_scoped_text(spec) == "all" or not names.isdisjoint(_VOLUMES)
 
 
 def is_without_volumes(spec: BackupSpec) -> bool:

@@ -38,6 +38,7 @@ from foretop_core.rules.protection.copies import (
     nab_copies,
 )
 from foretop_core.rules.protection.coverage import (
+    Coverage,
     NamespaceFilter,
     content_coverage,
     resource_policy,
@@ -54,7 +55,19 @@ from foretop_core.rules.protection.namespace_protection import (
 )
 
 DialectOf: TypeAlias = Callable[[Schedule], Dialect | None]
-VolumePolicies: TypeAlias = Mapping[tuple[str, str], datetime]
+
+
+class ReadPolicy(Protocol):
+    """A resource policy that was read: what it leaves of a template, and when it was written last."""
+
+    @property
+    def written(self) -> datetime: ...
+
+    def coverage(self, spec: BackupSpec, /) -> Coverage:
+        """How much of any namespace a template takes under it."""
+
+
+VolumePolicies: TypeAlias = Mapping[tuple[str, str], ReadPolicy]
 """By server and name, the resource policies that have nothing but policies of volumes, and when each was written."""
 R = TypeVar("R", bound=Resource)
 _Name: TypeAlias = tuple[str, str]
@@ -196,7 +209,7 @@ class ProtectionIndex:
             meta = backup.metadata
             if not is_copy(backup):
                 continue
-            place = (meta.namespace, id(backup.spec), self._had_policy_of_volumes(backup))
+            place = (meta.namespace, id(backup.spec), self._policy_of_then(backup) is not None)
             held = by_spec.get(place)
             if held is None:
                 self._backup(None, backup)
@@ -274,19 +287,18 @@ class ProtectionIndex:
         key = self._key_of(backup)
         group = self._groups.get(key)
         if group is None:
-            coverage = content_coverage(backup.spec, is_policy_of_volumes=self._had_policy_of_volumes(backup))
-            group = CopyGroup(self._filter_of(backup.spec), coverage)
+            group = CopyGroup(self._filter_of(backup.spec), _coverage(backup.spec, self._policy_of_then(backup)))
         return key, group
 
     def _key_of(self, backup: Backup) -> Hashable:
-        return group_key(backup, is_policy_of_volumes=self._had_policy_of_volumes(backup))
+        return group_key(backup, has_known_policy=self._policy_of_then(backup) is not None)
 
-    def _had_policy_of_volumes(self, backup: Backup) -> bool:
-        """True if its policy was the one that was read; of another cluster's backup nothing tells it."""
+    def _policy_of_then(self, backup: Backup) -> ReadPolicy | None:
+        """Its policy, where that is the one that was read; of another cluster's backup nothing tells it."""
         if not backup.spec.resource_policy or is_of_storage(backup):
-            return False
-        written = self._volume_policies.get((backup.namespace, resource_policy(backup.spec)))
-        return written is not None and not is_later(written, backup.started)
+            return None
+        policy = self._volume_policies.get((backup.namespace, resource_policy(backup.spec)))
+        return None if policy is None or is_later(policy.written, backup.started) else policy
 
     def _note_drills(self, before: Backup | None, after: Backup | None) -> _Touched:
         touched: _Touched = []
@@ -331,10 +343,7 @@ class ProtectionIndex:
         runs = parsed if usable and isinstance(parsed, CronSchedule) and not parsed.never_fires else None
         return NamespaceCover(
             schedule,
-            content_coverage(
-                template,
-                is_policy_of_volumes=(schedule.namespace, resource_policy(template)) in self._volume_policies,
-            ),
+            _coverage(template, self._volume_policies.get((schedule.namespace, resource_policy(template)))),
             volume_method(template),
             runs,
             next_run(schedule, dialect) if usable and dialect is not None else None,
@@ -578,6 +587,10 @@ def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
     for items in everything:
         index.load(items)
     return index
+
+
+def _coverage(spec: BackupSpec, policy: ReadPolicy | None) -> Coverage:
+    return content_coverage(spec) if policy is None else policy.coverage(spec)
 
 
 def _use_of(location: BackupStorageLocation) -> Hashable:

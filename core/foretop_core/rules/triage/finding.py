@@ -135,6 +135,8 @@ class Thresholds(msgspec.Struct, frozen=True):
     """From so many schedules on, all of them paused is told: that is a window, and not one schedule's own matter."""
     ignored_namespaces: tuple[str, ...] = ()
     """Patterns of further namespaces that need no backup."""
+    every_volume: bool = False
+    """A volume that somebody chose to leave out is missed too."""
     comes_after: timedelta = timedelta(seconds=5)
     """How long a finding must hold before it is shown; its rule has already waited where that matters."""
     goes_after: timedelta = timedelta(seconds=20)
@@ -144,4 +146,4 @@ class Thresholds(msgspec.Struct, frozen=True):
     @property
     def protection(self) -> ProtectionLimits:
         """The limits by which the copies of a namespace are judged."""
-        return ProtectionLimits(self.gap, self.expiring_soon, self.ignored_namespaces)
+        return ProtectionLimits(self.gap, self.expiring_soon, self.ignored_namespaces, self.every_volume)

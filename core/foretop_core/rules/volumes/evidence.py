@@ -24,12 +24,15 @@ from foretop_core.models import (
 )
 from foretop_core.models.velero import EXCLUDE_LABEL
 from foretop_core.rules import humanize
+from foretop_core.rules.protection.copies import is_of_storage
 from foretop_core.rules.protection.coverage import (
     VolumeMethod,
+    cluster_scoped_text,
     leaves_out_volumes,
+    namespace_filter,
     resource_policy,
-    takes_volumes_of_others,
 )
+from foretop_core.rules.volumes.run_filters import RunFilters
 
 GLOBAL_POLICIES = "velero.io/global-backup-volume-policy-configmap"
 """The annotation of a backup that was made with volume policies of its server: their ConfigMap."""
@@ -39,6 +42,7 @@ _CLOCKS_APART = timedelta(minutes=1)
 _ENDED = frozenset({"Completed", "Failed", "Canceled"})
 PERSISTENT_VOLUMES, RELEASE, SERVER_FLAGS = "PersistentVolumes", "the release of Velero", "the flags of the server"
 """Some of what decides about volumes, as it is named where it was not read."""
+_OF_WHICH_CLUSTER = "it was read from storage, and its data movements do not say whose data they have"
 NO_DATA_OF_IT = "no snapshot and no file copy of it was made"
 CLAIM_EXCLUDED = f"its claim has the label {EXCLUDE_LABEL}"
 
@@ -244,9 +248,10 @@ def may_have_others(backup: Backup) -> bool:
     """True if some of its snapshots may be of volumes of other namespaces, or of those without a claim."""
     # A CSI snapshot is made of a claim, one by a plugin of a PersistentVolume, which a policy can list too.
     spec = backup.spec
-    return backup.status.volume_snapshots_attempted > 0 and (
-        takes_volumes_of_others(spec) or bool(resource_policy(spec))
-    )
+    is_of_all = not spec.excluded_namespaces and spec.included_namespaces in ((), ("*",))
+    filters = RunFilters(spec, namespace_filter(spec), is_of_all_namespaces=is_of_all)
+    may_list = filters.lists_volumes() or cluster_scoped_text(spec) == "all" or bool(resource_policy(spec))
+    return backup.status.volume_snapshots_attempted > 0 and may_list
 
 
 def open_volumes(
@@ -341,6 +346,9 @@ def volume_evidence(
             newer += [claim.name] if claim.has_volume else []
         elif of_another:
             left_out.append(LeftOutVolume(claim.name, "the data is that of another claim of this name"))
+        elif movement is not None and of_another is None and is_of_storage(backup):
+            rest.append(claim.name)
+            untold[_OF_WHICH_CLUSTER] = None
         elif movement is None and known is not None and (told := _told(one, backup, count, known)) is not None:
             match told.fate:
                 case VolumeFate.TAKEN:

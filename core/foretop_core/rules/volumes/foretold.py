@@ -664,14 +664,29 @@ def _policies(spec: BackupSpec, deciders: Deciders, run: str) -> ResourcePolicie
     return read
 
 
-def policies_of_volumes(deciders: Deciders, release: Release | None) -> Iterator[tuple[str, datetime]]:
-    """The policies that leave out no object, as this release reads them, and when each was written last."""
+class KnownPolicy(msgspec.Struct, frozen=True):
+    """A resource policy as its release reads it, and when it was written last."""
+
+    name: str
+    policies: ResourcePolicies
+    written: datetime
+
+    def coverage(self, spec: BackupSpec) -> Coverage:
+        """The coverage of any namespace: not known where the policy tells one from another."""
+        found = policy_coverage(spec, msgspec.structs.replace(self.policies, by_namespace=()), "")
+        if found.extent is Extent.NONE or not self.policies.by_namespace:
+            return found
+        return Coverage(Extent.UNKNOWN, f"its resource policy {self.name} takes other kinds of each namespace")
+
+
+def known_policies(deciders: Deciders, release: Release | None) -> Iterator[KnownPolicy]:
+    """The policies that this release reads and accepts."""
     for name, held in deciders.config_maps.items():
         if held is None or (written := held.changed) is None:
             continue
         read = read_policies(held, release)
-        if isinstance(read, ResourcePolicies) and read == ResourcePolicies(read.volumes):
-            yield name, written
+        if isinstance(read, ResourcePolicies):
+            yield KnownPolicy(name, read, written)
 
 
 def _because(deciders: Deciders) -> str:

@@ -127,7 +127,7 @@ async def test_a_comparison_with_now_shows_how_far_it_is_and_is_stopped_by_escap
         goes_on.set()
         await choose(at, "metrics as it is now")
         await at.see(
-            "Compared with namespace metrics as it is now", "Only in the cluster now: metrics Pod (1): metrics-0"
+            "Compared with namespace metrics as it is now", "Only in the cluster now:", "metrics Pod (1): metrics-0"
         )
         assert NO_SECRETS in lines(at)
         assert any(line.startswith("Not compared: apps/Deployment of metrics: ") for line in lines(at))
