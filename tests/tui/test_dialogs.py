@@ -17,7 +17,7 @@ from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.status import ApiError
 from tests.rooms import samples
 from tests.tui.dashboard_on_box import Stand, stand
-from tests.tui.pilot import MIDDLE, SMALL, screen
+from tests.tui.pilot import screen
 
 MAIL = "mail"
 _KEYS_OF_FILES = [key for keys in samples("KEYS_OF_FILES") for key in keys]
@@ -36,39 +36,6 @@ def plan_now(at: Stand) -> Plan:
     """The dialog plans anew when its cluster has moved."""
     assert at.dialog.planned is not None
     return at.dialog.planned.plan
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("size", [SMALL, MIDDLE])
-async def test_every_dialog_is_left_by_enter_on_cancel_and_has_sent_nothing(
-    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("volumes", tmp_path, monkeypatch, size=size) as at:
-        moving = next(item for item in at.box.storage.list(at.box.storage.kind("DataUpload")) if not _ended(item))
-        backup = moving["metadata"]["labels"]["velero.io/backup-name"]
-        await at.shown.until(
-            lambda: bool(at.session.store.indexes.movements_by_backup.keys("minicluster", HOME, backup))
-        )
-        for tab, key, letters in (
-            ("2", at.key(SCHEDULE, "mongo"), ("s", "t", "a", "ctrl+d")),
-            ("7", at.key(BACKUP, newest(at, "kafka")), ("t", "r", "ctrl+d")),
-            ("7", at.key(BACKUP, backup), ("ctrl+k",)),
-        ):
-            await at.go(tab, key)
-            for letter in letters:
-                await at.shown.press(letter)
-                assert at.has_dialog, f"{letter} opened nothing on {key}:\n{at.shown.text}"
-                assert "[ Cancel ]" in at.shown.text
-                while not at.dialog.cancel.has_focus:
-                    await at.shown.press("tab")
-                await at.shown.press("enter")
-                assert not at.has_dialog
-        assert at.writes == []
-        assert at.shown.faults == []
-
-
-def _ended(item: dict[str, dict[str, str]]) -> bool:
-    return item.get("status", {}).get("phase", "") in ("Completed", "Failed", "Canceled")
 
 
 async def test_a_window_that_is_left_before_it_is_drawn_is_gone_without_a_word(
@@ -282,23 +249,6 @@ async def test_a_nab_is_deleted_by_the_charts_own_path_or_by_force_where_the_clu
         await at.shown.press("enter")
         await at.send()
         await at.see(f"{nab['name']} is deleted")
-
-
-@pytest.mark.sweep
-async def test_data_movements_of_a_running_backup_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("volumes", tmp_path, monkeypatch) as at:
-        moving = next(item for item in at.box.storage.list(at.box.storage.kind("DataUpload")) if not _ended(item))
-        backup = moving["metadata"]["labels"]["velero.io/backup-name"]
-        await at.go("7", at.key(BACKUP, backup))
-        await at.shown.until(
-            lambda: bool(at.session.store.indexes.movements_by_backup.keys("minicluster", HOME, backup))
-        )
-        await at.shown.press("ctrl+k")
-        await at.paste(backup)
-        await at.shown.press("enter")
-        await at.send()
-        await at.shown.until(lambda: bool(at.object("DataUpload", moving["metadata"]["name"])["spec"].get("cancel")))
-        assert all(write.startswith("PATCH /apis/velero.io/") for write in at.writes)
 
 
 @pytest.mark.sweep

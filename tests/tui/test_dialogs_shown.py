@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.geometry import Region
+from textual.widget import Widget
 from textual.widgets._toast import Toast, ToastHolder
 
 from foretop.app import Dashboard
@@ -16,8 +18,13 @@ from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.base_modal import TooSmallScreen
 from foretop.dialogs.dialog_parts import NoticeLine
+from foretop.dialogs.dialog_registry import make_dialog
+from foretop.dialogs.plan_screen import PlanScreen
 from foretop.dialogs.plan_text import StepReport
 from foretop.widgets.paragraphs import Paragraph
+from foretop.widgets.prompt import Prompt
+from foretop_core.actions.action_catalog import RECORDS
+from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.planners.backups import DELETE_BACKUP
 from foretop_core.actions.planners.pausing import plan_unpause
@@ -26,13 +33,15 @@ from foretop_core.actions.plans import Plan, Refusal
 from foretop_core.actions.step_builders import create_step
 from foretop_core.actions.velero_pickup import ProgressReport
 from foretop_core.dashboard.session_protocol import DisplayOptions
-from foretop_core.models.kinds import SCHEDULE
+from foretop_core.models.kinds import SCHEDULE, VELERO_DEPLOYMENT
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.facts.schedule_facts import Choice
 from foretop_core.rules.pauses import MARKS
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.tables.resources.findings import key_of
+from foretop_demo.scenarios.scenario_builder import HOME
 from tests.objects import NOW, schedule
-from tests.tui.dashboard_on_box import Stand, stand, unfolded
+from tests.tui.dashboard_on_box import CONTEXT, Stand, stand, unfolded
 from tests.tui.fake_source import FilledSource, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, TINY, Screen
 
@@ -284,3 +293,63 @@ async def test_a_dialog_takes_the_room_that_there_is(
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("s")
         await at.shown.until(lambda: at.has_dialog and at.dialog.query_one(".dialog").outer_size.width == wide)
+
+
+SHOWN = [(record, several) for record in RECORDS if not record.fetches for several in {False, record.many}]
+
+
+def targets(at: Stand, record: ActionRecord, several: bool) -> ActionTargets:
+    """The object that the dialog is about: the first one that the action can be asked of, or else is refused for."""
+    if record.asked_of is AskedOf.NEW:
+        return ActionTargets((ObjectRef(CONTEXT, SCHEDULE.name, HOME, ""),))
+    if record.asked_of is AskedOf.SERVER:
+        return ActionTargets((ObjectRef(CONTEXT, "Deployment", HOME, VELERO_DEPLOYMENT),))
+    if record.asked_of is AskedOf.FINDING:
+        state = at.shown.app.main_screen.state
+        assert state is not None
+        findings = state.findings[: None if several else 1]
+        return ActionTargets(tuple(map(key_of, findings)), findings=findings)
+    names = {kind.name for kind in record.kinds}
+    held = [pair for name in names for pair in at.session.store.items(CONTEXT, name)]
+    fitting = [key for key, item in held if not record.applies(item, lambda: True)]
+    return ActionTargets(tuple((fitting or [key for key, _ in held])[: None if several and record.many else 1]))
+
+
+def unseen(at: Stand) -> Iterator[str]:
+    """What should be seen whole, in the place where it is drawn, and is not."""
+    dialog = at.dialog
+    width, height = dialog.size
+    assert isinstance(dialog, PlanScreen)
+    for one in (dialog.focused, dialog.cancel, *(() if dialog.is_impossible else (dialog.go,))):
+        assert isinstance(one, Widget)
+        seen = dialog.find_widget(one).visible_region.intersection(Region(0, 0, width, height))
+        if not one.display or seen.height < one.region.height or seen.width < one.region.width:
+            yield f"{one.id}: {seen} of {one.region}"
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("size", [TINY, SMALL])
+async def test_every_dialog_shows_its_focused_field_and_its_buttons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    async with stand("default", tmp_path, monkeypatch, size=size) as at:
+        hidden: list[str] = []
+        for record, several in SHOWN:
+            found = targets(at, record, several)
+            assert found.keys, f"nothing to ask {record.id} of"
+            main = at.shown.app.main_screen
+            assert main.state is not None
+            window = make_dialog(main.write_actions.service, record, found, False, lambda *_: None)
+            assert isinstance(window, PlanScreen)
+            await at.shown.app.push_screen(window)
+            await at.shown.settle()
+            empty = [one for one in window.query(Prompt) if one.placeholder and not one.value]
+            hints = [one.placeholder for one in empty]
+            assert all(one.startswith(("empty: ", "e.g. ")) for one in hints), (record.id, hints)
+            assert [one.render_line(0).text.rstrip() for one in empty] == hints, "no word of it is lost"
+            for _ in window.focus_chain:
+                hidden += [f"{record.id}, {one}:\n{at.shown.text}" for one in unseen(at)]
+                await at.shown.press("tab")
+            await at.shown.press("escape")
+        assert not hidden, "\n\n".join(hidden)
+        assert at.writes == []

@@ -19,6 +19,7 @@ from foretop_core.actions.planners.downloads import Run
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
 from foretop_core.actions.run_logs import RunLog
 from foretop_core.config.protection import NO_PROTECTION, Protection
+from foretop_core.config.settings import DEFAULT_SETTINGS
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
 from foretop_core.errors import ForetopError
@@ -121,7 +122,7 @@ class ActionService:
         self.downloads = SessionDownloads()
         self.zone: tzinfo = UTC
         self.gap = ProtectionLimits().gap
-        self.shifts: tuple[Sequence[str], tzinfo] = ((), UTC)
+        self.shifts: tuple[Sequence[str], tzinfo] = (DEFAULT_SETTINGS.shift_ends, UTC)
         """The times of day at which shifts end, and their zone."""
 
     def reach(self, context: str) -> bool:

@@ -99,7 +99,6 @@ class DialogFrame(BaseModal[None]):
         """What must be typed before it is sent; what needs it cannot be undone, or is done in production."""
         self.wanted_is = ""
         """Says what that is, where it is not the name."""
-        self.is_asking = True
         self._text = DialogText("")
         self._notice_timer: Timer | None = None
         self.cancel, self.go = DialogButton("Cancel", "cancel"), DialogButton("", "go")
@@ -115,6 +114,11 @@ class DialogFrame(BaseModal[None]):
         self._scrolled = Vertical(id="scrolled")
         """Fields and sentences; where they do not fit they scroll, and the buttons stay."""
         self._window = Vertical(classes="window dialog")
+
+    @property
+    def is_asking(self) -> bool:
+        """True while there is something to fill in."""
+        return True
 
     def fields(self) -> Iterable[Field | tuple[Field, Field] | RadioList]:
         """The form; two fields that are a pair stand beside each other where there is room."""
@@ -357,7 +361,7 @@ class DialogFrame(BaseModal[None]):
     def action_step(self, by: int) -> None:
         radio = self._radio
         if self.is_asking and radio is not None and radio.display:
-            radio.move(by)
+            radio.take(radio.at + by)
         elif self.is_asking and not self._rows.scrolls and self._stops():
             self._next(by)
         else:

@@ -194,9 +194,6 @@ class RadioList(Widget, can_focus=True):
             self._table = table
             self.refresh()
 
-    def move(self, by: int) -> None:
-        self.take(self.at + by)
-
     def take(self, place: int) -> None:
         self.is_taken = True
         self.choose(max(0, min(self._count - 1, place)))
@@ -234,10 +231,10 @@ class RadioList(Widget, can_focus=True):
         look = CURSOR + BOLD if here and self.has_focus and not raised else BOLD if here else PLAIN
         line = [Span(sign, BOLD if here else DIM)]
         line += [Span(piece.text, style_of(piece.tone) if place else look) for place, piece in enumerate(pieces)]
-        if not raised:
-            return strip_of(tuple(line), cells, self._ascii)
-        line.append(Span(" " * max(0, cells - line_width(tuple(line)))))
-        return strip_of(tuple(Span(span.text, span.style + RAISED) for span in line), cells, self._ascii)
+        if raised:
+            line.append(Span(" " * max(0, cells - line_width(tuple(line)))))
+            line = [Span(span.text, span.style + RAISED) for span in line]
+        return strip_of(tuple(line), cells, self._ascii)
 
     def on_click(self, event: events.Click) -> None:
         if event.y:

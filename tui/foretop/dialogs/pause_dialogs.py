@@ -13,7 +13,6 @@ from foretop.dialogs.dialog_parts import RadioList
 from foretop.dialogs.plan_screen import PlanScreen
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop_core.actions.action_record import ActionRecord, Field, TextField
-from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.planners.pausing import PauseRequest, end_as_typed, plan_pause, plan_unpause, read_end
 from foretop_core.actions.plans import Plan, Planner, chosen
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
@@ -169,7 +168,7 @@ class PauseDialog(PlanScreen):
     @property
     def _both(self) -> str:
         """The title where some are paused and others are paused already; "" where it is one of both."""
-        steps = self.planned.plan.steps if self.planned is not None else ()
+        steps = self.steps
         changed = sum(step.target in self._again for step in steps)
         if not 0 < changed < len(steps):
             return ""
@@ -195,7 +194,7 @@ class PauseDialog(PlanScreen):
     def outcome(self) -> Iterator[Paragraph]:
         """Tells what was done, and the way back."""
         yield from super().outcome()
-        done = [report for report in self.reports() if report.result.outcome is Outcome.DONE and not report.undone]
+        done = [report for report in self.reports() if report.is_done and not report.undone]
         paused = sum(report.result.step.target not in self._again for report in done)
         if paused:
             them = "this schedule" if paused == 1 else "these schedules"

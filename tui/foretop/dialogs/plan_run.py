@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from foretop.dialogs.plan_text import StepReport, summary
 from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Planner
@@ -101,11 +103,11 @@ class PlanRun:
         within = None if self.planned.plan.record.to_the_end else PICKED_UP_WITHIN
         try:
             async for progress in follow_write(self._service.source.store, context, probe, within):
-                self.told[place] = self.told[place].after(progress)
+                self.told[place] = replace(self.told[place], seen=progress)
                 self._tell()
         except Exception as problem:
             _log.exception("following %s failed", self.told[place].result.step.target)
-            self.told[place] = self.told[place].after(_not_followed(problem))
+            self.told[place] = replace(self.told[place], seen=_not_followed(problem))
             self._tell()
 
     def _tell(self) -> None:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import Enum, auto
-from operator import is_
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
@@ -31,7 +30,7 @@ from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop.widgets.prompt import Prompt
 from foretop_core.actions.action_record import ActionRecord, AskedOf, ChoiceField, Field, TextField
 from foretop_core.actions.plan_executor import Outcome, Result
-from foretop_core.actions.plans import Plan, Planner, chosen
+from foretop_core.actions.plans import Plan, Planner, PlanStep, chosen
 from foretop_core.actions.unwatched_reads import serves_field
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.plan_table import PlanTable
@@ -107,7 +106,10 @@ class PlanScreen(DialogFrame):
         """Of the objects that the dialog is about, as they were shown last."""
         self._unserved = ""
         """Why a choice is not offered."""
-        self._lost: tuple[tuple[ClusterSnapshot, ...], tuple[ObjectRef, ...], tuple[str, ...]] | None = None
+
+    @property
+    def is_asking(self) -> bool:
+        return self.dialog_state is DialogState.ASKING
 
     @property
     def keys(self) -> tuple[ObjectRef, ...]:
@@ -134,6 +136,10 @@ class PlanScreen(DialogFrame):
     def plan(self) -> Plan | None:
         return self.planned.plan if self.planned is not None else None
 
+    @property
+    def steps(self) -> tuple[PlanStep, ...]:
+        return self.planned.plan.steps if self.planned is not None else ()
+
     # What the dialogs differ in
 
     def fields(self) -> Iterable[Field | tuple[Field, Field] | RadioList]:
@@ -159,22 +165,14 @@ class PlanScreen(DialogFrame):
         if self.record.asked_of in (AskedOf.NEW, AskedOf.FINDING):
             return self.service.plan_beside(self.record, planner, self.contexts)
         tracked = self.service.plan(self.record, planner, self.keys)
-        if self.spec.together is None:
+        if (together := self.spec.together) is None:
             return tracked
-        warnings = (*self._lost_together(tracked.origins), *tracked.plan.warnings)
+        losses = []
+        for snapshot in map(self.service.snapshot, self.contexts):
+            items = (self.service.item(key) for key in tracked.origins if key.context == snapshot.context)
+            losses.append(together(snapshot, [item for item in items if item is not None]))
+        warnings = (*filter(None, losses), *tracked.plan.warnings)
         return replace(tracked, plan=replace(tracked.plan, warnings=warnings))
-
-    def _lost_together(self, keys: tuple[ObjectRef, ...]) -> tuple[str, ...]:
-        """Worked out anew only where something has changed: it looks at all objects."""
-        assert self.spec.together is not None
-        snapshots = tuple(map(self.service.snapshot, self.contexts))
-        if self._lost is None or self._lost[1] != keys or not all(map(is_, self._lost[0], snapshots)):
-            losses = []
-            for snapshot in snapshots:
-                items = (self.service.item(key) for key in keys if key.context == snapshot.context)
-                losses.append(self.spec.together(snapshot, [item for item in items if item is not None]))
-            self._lost = (snapshots, keys, tuple(filter(None, losses)))
-        return self._lost[2]
 
     async def refusal(self, plan: Plan) -> str:
         """Which right is missing for it, in a sentence; empty where none is."""
@@ -183,8 +181,7 @@ class PlanScreen(DialogFrame):
     @property
     def is_impossible(self) -> bool:
         """True if nothing of it can be done, whatever is chosen: there is a reason to read, and nothing to fill in."""
-        plan = self.plan
-        if plan is None or plan.steps or not plan.refused or self.spec.another_choice_helps:
+        if self.steps or self.plan is None or not self.plan.refused or self.spec.another_choice_helps:
             return False
         return bool(self.actions) or not any(map(self._is_possible, self._choices()))
 
@@ -326,8 +323,11 @@ class PlanScreen(DialogFrame):
             self.replan()
 
     @on(Input.Changed)
-    def _typed_on(self) -> None:
+    def _typed_on(self, event: Input.Changed) -> None:
         """The plan is made again when typing pauses: typing does not wait for it, however many objects there are."""
+        if event.input is self._confirm:
+            self.show_knobs()
+            return
         if self._typing is not None:
             self._typing.stop()
         self._typing = self.set_timer(_TYPING_PAUSE, self.replan)
@@ -377,7 +377,7 @@ class PlanScreen(DialogFrame):
         self._basis = self.service.basis(self.contexts)
         if self.dialog_state is DialogState.DONE and (self.service.undone or self.service.unwatched):
             self.draw()
-        if self.dialog_state is not DialogState.ASKING:
+        if not self.is_asking:
             return
         self._notice_namesakes()
         before, self._protections = self._production, self.service.protections(self.contexts)
@@ -391,9 +391,9 @@ class PlanScreen(DialogFrame):
             # A cluster that is production since the dialog was opened wants its name as well.
             self.show_fields(True)
             self.forget_what_was_typed()
-        if self.planned is not None and self.planned.plan.steps and not self._asked_rights:
+        if self.plan is not None and self.steps and not self._asked_rights:
             self._asked_rights = True
-            self._ask_rights(self.planned.plan)
+            self._ask_rights(self.plan)
         if self._is_to_read != self._is_formless:
             self._is_formless = self._is_to_read
             self.show_fields(True)
@@ -435,15 +435,13 @@ class PlanScreen(DialogFrame):
 
     def draw(self) -> None:
         """While it is sent, what was agreed to stays as it was."""
-        self.is_asking = self.dialog_state is DialogState.ASKING
         match self.dialog_state:
             case DialogState.ASKING:
                 self.say(self._asked())
             case DialogState.SENDING:
-                self.say(replace(self._text, writes=tuple(self._sending())))
+                self.say(self.under_way())
             case DialogState.DONE:
-                table = plan_text.outcome_table(self.reports(), self.cells)
-                self.say(self.page_of(lead=tuple(self.outcome()), table=table))
+                self.say(self.result())
         self.show_knobs()
 
     def page_of(self, **parts: Any) -> DialogText:
@@ -490,11 +488,16 @@ class PlanScreen(DialogFrame):
             as_of = humanize.time(self._planned_at, self.now)
             yield paragraph(f"The table is as of {as_of}; it goes on once the error is corrected.", Tone.DIM)
 
-    def _sending(self) -> Iterator[Paragraph]:
-        if self.plan_run is not None:
-            done, of = len(self.plan_run.told), len(self.plan_run.planned.plan.steps)
-            drawn = line(1000 * done // max(1, of), _BAR, Tone.RUNNING, ascii=self.ascii)
-            yield plan_text.sentence((Piece(f"{done} of {of}  ", Tone.BRIGHT), *drawn), "Sending")
+    def under_way(self) -> DialogText:
+        """The same as before, and how many of the writes were sent."""
+        done, of = len(self.plan_run.told) if self.plan_run is not None else 0, len(self.steps)
+        drawn = line(1000 * done // max(1, of), _BAR, Tone.RUNNING, ascii=self.ascii)
+        sending = plan_text.sentence((Piece(f"{done} of {of}  ", Tone.BRIGHT), *drawn), "Sending")
+        return replace(self._text, writes=(sending,))
+
+    def result(self) -> DialogText:
+        table = plan_text.outcome_table(self.reports(), self.cells)
+        return self.page_of(lead=tuple(self.outcome()), table=table)
 
     def outcome(self) -> Iterator[Paragraph]:
         """Tells what became of it, and which objects nobody watches for being put back."""
@@ -513,8 +516,8 @@ class PlanScreen(DialogFrame):
         for report in self.plan_run.told if self.plan_run is not None else ():
             undone, text = self.service.undone.get(report.result.step.target), ""
             if undone is not None:
-                when = humanize.time(undone.at, self.service.now(undone.target.context), self.service.zone)
-                text = f"{undone.brief} at {when}"
+                now = self.service.now(undone.target.context)
+                text = f"{undone.brief} at {humanize.time(undone.at, now, self.service.zone)}"
             reports.append(replace(report, undone=text))
         return reports
 
@@ -527,7 +530,7 @@ class PlanScreen(DialogFrame):
         return is_told or text == unsigned(self.plan_run.summary) or super().show_notice(text)
 
     def show_knobs(self) -> None:
-        if self.dialog_state is DialogState.ASKING:
+        if self.is_asking:
             self.cancel.say("Close" if self._is_to_read else "Cancel")
             self.go.display = not self._is_to_read
             self.go.say(self.confirm_label, dead=bool(self._why_not()))
@@ -545,7 +548,7 @@ class PlanScreen(DialogFrame):
             return self.waits_for
         if self.problem or self._refusal:
             return "Not sent; see the error above"
-        if self.planned is None or not self.planned.plan.steps:
+        if not self.steps:
             return "Nothing to send"
         return "" if self.is_confirmed else self.unconfirmed
 
@@ -555,8 +558,8 @@ class PlanScreen(DialogFrame):
         self.draw()
 
     def action_copy(self) -> None:
-        if self.planned is not None and self.planned.plan.steps:
-            copy(self.app, plan_text.commands(self.planned.plan))
+        if self.plan is not None and self.steps:
+            copy(self.app, plan_text.commands(self.plan))
 
     def action_press(self) -> None:
         """Does what the button with the focus says."""
@@ -565,7 +568,7 @@ class PlanScreen(DialogFrame):
             self.action_leave()
         elif self.dialog_state is DialogState.DONE:
             self.press_again()
-        elif self.dialog_state is DialogState.ASKING:
+        elif self.is_asking:
             if why := self._why_not():
                 self.app.notify(why, severity="warning")
                 if (wrong := self._wrong_field()) is not None:
@@ -597,7 +600,7 @@ class PlanScreen(DialogFrame):
         if self.plan_run is not None:
             self.plan_run.listener = None
         super().action_leave()
-        if self.dialog_state is DialogState.ASKING:
+        if self.is_asking:
             self.app.notify(NOT_DONE if self.plan_run is None else "Nothing more was changed", timeout=_BRIEF)
 
     def propose(self, **texts: str) -> None:
@@ -628,7 +631,7 @@ class PlanScreen(DialogFrame):
     def _settle(self, plan_run: PlanRun) -> None:
         """All was tried: tell it, or ask again where it came to something else than was agreed to."""
         results = [report.result for report in plan_run.told]
-        if any(result.outcome is not Outcome.DONE for result in results):
+        if not all(report.is_done for report in plan_run.told):
             self.app.notify(plan_run.summary, severity="warning")
         if not results:
             self._ask_again(self.keys, [])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import assert_never
 
 import msgspec
-from msgspec.structs import replace
 
 from foretop.dialogs.action_targets import ActionTargets
 from foretop.dialogs.dialog_parts import NO_TABLE
 from foretop.widgets.line_widgets import line_width
-from foretop.widgets.paragraphs import Line, Paragraph, Span, paragraph, signed, span, wrap
+from foretop.widgets.paragraphs import Paragraph, Span, paragraph, signed, span, wrap
 from foretop.widgets.styles import BOLD, DIM, style_of_mark
 from foretop_core.actions.plan_executor import Outcome, Result
 from foretop_core.actions.plans import VERBS, Plan, PlanStep
@@ -40,6 +39,12 @@ _SHORTEST_RESULT = 16
 _BESIDE_RESULT = 7
 """Cells beside a result: the sign of its outcome, the gaps and the margins."""
 _MOST_DIFFERENCES = 3
+_MARKS = {
+    Outcome.FAILED: StatusGlyph.BROKEN,
+    Outcome.CHANGED: StatusGlyph.LOOK,
+    Outcome.UNKNOWN: StatusGlyph.LOOK,
+    Outcome.NOT_SENT: StatusGlyph.WAITING,
+}
 _WORST_FIRST = (
     StatusGlyph.BROKEN,
     StatusGlyph.LOOK,
@@ -58,8 +63,43 @@ class StepReport(msgspec.Struct, frozen=True):
     undone: str = ""
     """`put back by argocd-controller`, where somebody did."""
 
-    def after(self, seen: ProgressReport) -> StepReport:
-        return replace(self, seen=seen)
+    @property
+    def name(self) -> str:
+        return self.result.step.target.name
+
+    @property
+    def is_done(self) -> bool:
+        return self.result.outcome is Outcome.DONE
+
+    @property
+    def sentence(self) -> str:
+        """`patched 02:31:07Z · skips what was due`."""
+        result = self.result
+        match result.outcome:
+            case Outcome.DONE:
+                sent = f"{_DONE_WORDS[VERBS[result.step.write.method]]} {humanize.time(self.at, self.at)}"
+                since = self.undone or (self.seen.sentence if self.seen else "")
+                return " · ".join(filter(None, (sent, since, result.error)))
+            case Outcome.FAILED:
+                return f"failed: {result.error}"
+            case Outcome.CHANGED:
+                return f"{result.error}, nothing was sent"
+            case Outcome.NOT_SENT:
+                return f"not sent: {result.error}"
+            case Outcome.UNKNOWN:
+                return f"result unknown: {result.error}"
+            case _:
+                assert_never(result.outcome)
+
+    @property
+    def mark(self) -> StatusGlyph:
+        if not self.is_done:
+            return _MARKS[self.result.outcome]
+        if self.undone:
+            return StatusGlyph.LOOK
+        if self.seen is not None and not self.seen.done:
+            return StatusGlyph.RUNNING
+        return StatusGlyph.TRUE if self.seen is None or self.seen.well else StatusGlyph.LOOK
 
 
 def title(headline: str, name: str, cells: int) -> str:
@@ -78,43 +118,30 @@ def place(keys: Sequence[ObjectRef], cells: int) -> str:
 
 
 def warnings(plan: Plan, targets: ActionTargets) -> list[Paragraph]:
-    """All that speaks against it, which is read before anything else."""
-    lines: list[Paragraph] = []
-    if targets.hidden:
-        lines.append(look(f"{targets.hidden} of these {'is' if targets.hidden == 1 else 'are'} hidden by the filter."))
-    lines += map(look, plan.warnings)
-    if len(plan.steps) == 1:
-        lines += map(look, plan.steps[0].warnings)
-    else:
-        lines += _shared_warnings(plan.steps)
-    return lines + [_refused(why, names, plan) for why, names in _refusals(plan).items()]
-
-
-def _shared_warnings(steps: Sequence[PlanStep]) -> list[Paragraph]:
-    """Each once, with the objects that it is about."""
-    about: dict[str, list[str]] = {}
-    for step in steps:
-        for warning in step.warnings:
-            about.setdefault(warning, []).append(step.target.name)
-    return [
-        look(warning if len(names) == len(steps) else f"{humanize.join(names)}: {warning}")
-        for warning, names in about.items()
+    """All that speaks against it, which is read before anything else: each once, with the objects that it is about."""
+    steps, refused = plan.steps, plan.refused
+    lines = [f"{targets.hidden} of these {'is' if targets.hidden == 1 else 'are'} hidden by the filter."]
+    lines = [*(lines if targets.hidden else []), *plan.warnings]
+    for warning, names in _names_by((text, step.target.name) for step in steps for text in step.warnings).items():
+        lines.append(warning if len(names) == len(steps) else f"{humanize.join(names)}: {warning}")
+    alone = not steps and len(refused) == 1
+    refusals = [
+        f"Not possible: {why}."
+        if alone
+        else f"{humanize.join(names)} {'is' if len(names) == 1 else 'are'} left out: {why}."
+        for why, names in _names_by((refusal.why, refusal.target.name) for refusal in refused).items()
     ]
+    # In red where nothing is left to be done.
+    left_out = map(look, refusals) if steps else (paragraph(text, Tone.BAD) for text in refusals)
+    return [*map(look, lines), *left_out]
 
 
-def _refusals(plan: Plan) -> dict[str, list[str]]:
+def _names_by(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """By what is said of them, the names of objects."""
     names: dict[str, list[str]] = {}
-    for refusal in plan.refused:
-        names.setdefault(refusal.why, []).append(refusal.target.name)
+    for text, name in pairs:
+        names.setdefault(text, []).append(name)
     return names
-
-
-def _refused(why: str, names: list[str], plan: Plan) -> Paragraph:
-    """In red where nothing is left to be done."""
-    alone = not plan.steps and len(plan.refused) == 1
-    verb = "is" if len(names) == 1 else "are"
-    text = f"Not possible: {why}." if alone else f"{humanize.join(names)} {verb} left out: {why}."
-    return look(text) if plan.steps else paragraph(text, Tone.BAD)
 
 
 def proposal(plan: Plan) -> list[Paragraph]:
@@ -193,23 +220,19 @@ def commands(plan: Plan) -> str:
 
 def asked_again(result: Result) -> list[Paragraph]:
     """Why a person is asked again; nothing of what was done, or may have been."""
+    before, after, name = result.step, result.again, result.step.target.name
     match result.outcome:
-        case Outcome.CHANGED:
-            return _changed(result)
         case Outcome.FAILED:
-            return [paragraph(f"{result.step.target.name} failed: {result.error}. Nothing was changed.", Tone.BAD)]
+            return [paragraph(f"{name} failed: {result.error}. Nothing was changed.", Tone.BAD)]
         case Outcome.NOT_SENT:
-            return [paragraph(f"{result.step.target.name} was not sent: {result.error}.", Tone.BAD)]
+            return [paragraph(f"{name} was not sent: {result.error}.", Tone.BAD)]
         case Outcome.DONE | Outcome.UNKNOWN:
             return []
+        case Outcome.CHANGED:
+            how = result.error if before.source else f"{before.target} was {result.error}"
+            lines = [look(f"{how}. Nothing was sent for it.")]
         case _:
             assert_never(result.outcome)
-
-
-def _changed(result: Result) -> list[Paragraph]:
-    before, after = result.step, result.again
-    how = result.error if before.source else f"{before.target} was {result.error}"
-    lines = [look(f"{how}. Nothing was sent for it.")]
     if before.source:
         return lines
     if after is None:
@@ -220,103 +243,55 @@ def _changed(result: Result) -> list[Paragraph]:
     return lines
 
 
-def outcome(told: Sequence[StepReport]) -> list[Paragraph]:
+def outcome(reports: Sequence[StepReport]) -> list[Paragraph]:
     """Tells what became of one object; of several how many were done, and each reason why not with its objects."""
-    if len(told) == 1:
-        return _told(told[0])
-    undone = sum(bool(report.undone) for report in told)
-    done = sum(report.result.outcome is Outcome.DONE for report in told) - undone
-    rest = len(told) - done - undone
-    others = ((undone, "undone"), (rest, "not"))
-    head = f"{done} of {len(told)} done{''.join(f', {number} {how}' for number, how in others if number)}."
-    why: dict[str, list[str]] = {}
-    for report in told:
-        if report.result.outcome is not Outcome.DONE:
-            why.setdefault(_result(report), []).append(report.result.step.target.name)
+    if len(reports) == 1:
+        mark = reports[0].mark
+        sign = Span(f"{mark.value} ", style_of_mark(mark))
+        return [Paragraph((sign, span(reports[0].sentence)), indent=2)]
+    undone = sum(bool(report.undone) for report in reports)
+    unfinished = [report for report in reports if not report.is_done]
+    done = len(reports) - len(unfinished) - undone
+    others = ((undone, "undone"), (len(unfinished), "not"))
+    head = f"{done} of {len(reports)} done{''.join(f', {number} {how}' for number, how in others if number)}."
+    why = _names_by((report.sentence, report.name) for report in unfinished)
     reasons = (paragraph(f"{humanize.join(names, 5)}: {reason}.", Tone.BAD) for reason, names in why.items())
     return [paragraph(head, bold=True), *reasons]
 
 
-def outcome_table(told: Sequence[StepReport], cells: int) -> PlanTable:
+def outcome_table(reports: Sequence[StepReport], cells: int) -> PlanTable:
     """The result of each, those that were not done first; a reason that they share stands above.
 
     A result that is longer than its column goes on in the next rows: it could be read nowhere else.
     """
-    if len(told) < 2:
+    if len(reports) < 2:
         return NO_TABLE
-    ordered = sorted(told, key=lambda one: _WORST_FIRST.index(_mark(one)))
-    reasons = {_result(report) for report in told if report.result.outcome is not Outcome.DONE}
-    size = min(40, max(24, *(width(unsigned(report.result.step.target.name)) for report in ordered)))
+    reasons = {report.sentence for report in reports if not report.is_done}
+    size = min(40, max(24, *(width(unsigned(report.name)) for report in reports)))
     rows: list[tuple[Piece, ...]] = []
-    for report in ordered:
-        result = report.result.outcome.value if {_result(report)} == reasons else _result(report)
-        first, *more = wrap([paragraph(result)], max(_SHORTEST_RESULT, cells - size - _BESIDE_RESULT))
-        begin = (Piece(_mark(report).value, _mark(report).tone), Piece(report.result.step.target.name))
-        rows.append((*begin, Piece(_text(first))))
-        rows += [(Piece(""), Piece(""), Piece(_text(line))) for line in more]
+    for report in sorted(reports, key=lambda report: _WORST_FIRST.index(report.mark)):
+        result = report.result.outcome.value if {report.sentence} == reasons else report.sentence
+        lines = wrap([paragraph(result)], max(_SHORTEST_RESULT, cells - size - _BESIDE_RESULT))
+        begin = Piece(report.mark.value, report.mark.tone), Piece(report.name)
+        for line in lines:
+            rows.append((*begin, Piece("".join(piece.text for piece in line))))
+            begin = Piece(""), Piece("")
     return PlanTable((), (PlanColumn("", 1), PlanColumn("NAME", size), PlanColumn("RESULT")), tuple(rows))
 
 
-def _text(line: Line) -> str:
-    return "".join(piece.text for piece in line)
-
-
-def summary(told: Sequence[StepReport], problem: str) -> str:
+def summary(reports: Sequence[StepReport], problem: str) -> str:
     """The same in one line, for a toast and the list of messages."""
     if problem:
         return problem
-    if len(told) == 1:
-        name = told[0].result.step.target.name
-        return f"{name}: {_result(told[0]).replace(f' · {name}: ', ' · ')}"
-    if unfinished := [report for report in told if report.result.outcome is not Outcome.DONE]:
-        names = humanize.join([report.result.step.target.name for report in unfinished])
-        return f"{len(told) - len(unfinished)} of {len(told)} done; not {names}: {_result(unfinished[0])}"
-    well = sum(report.result.outcome is Outcome.DONE and (report.seen is None or report.seen.well) for report in told)
-    return f"{well} of {len(told)} done, picked up"
-
-
-def _told(told: StepReport) -> list[Paragraph]:
-    mark = _mark(told)
-    return [Paragraph((Span(f"{mark.value} ", style_of_mark(mark)), span(_result(told))), indent=2)]
-
-
-def _result(told: StepReport) -> str:
-    result = told.result
-    match result.outcome:
-        case Outcome.DONE:
-            plan_run = f"{_DONE_WORDS[VERBS[result.step.write.method]]} {humanize.time(told.at, told.at)}"
-            since = told.undone or (told.seen.sentence if told.seen else "")
-            return " · ".join(filter(None, (plan_run, since, result.error)))
-        case Outcome.FAILED:
-            return f"failed: {result.error}"
-        case Outcome.CHANGED:
-            return f"{result.error}, nothing was sent"
-        case Outcome.NOT_SENT:
-            return f"not sent: {result.error}"
-        case Outcome.UNKNOWN:
-            return f"result unknown: {result.error}"
-        case _:
-            assert_never(result.outcome)
-
-
-def _mark(told: StepReport) -> StatusGlyph:
-    if told.undone:
-        return StatusGlyph.LOOK
-    match told.result.outcome:
-        case Outcome.DONE:
-            if told.seen is None:
-                return StatusGlyph.TRUE
-            if not told.seen.done:
-                return StatusGlyph.RUNNING
-            return StatusGlyph.TRUE if told.seen.well else StatusGlyph.LOOK
-        case Outcome.FAILED:
-            return StatusGlyph.BROKEN
-        case Outcome.CHANGED | Outcome.UNKNOWN:
-            return StatusGlyph.LOOK
-        case Outcome.NOT_SENT:
-            return StatusGlyph.WAITING
-        case _:
-            assert_never(told.result.outcome)
+    if len(reports) == 1:
+        name = reports[0].name
+        return f"{name}: {reports[0].sentence.replace(f' · {name}: ', ' · ')}"
+    if unfinished := [report for report in reports if not report.is_done]:
+        names = humanize.join([report.name for report in unfinished])
+        done = len(reports) - len(unfinished)
+        return f"{done} of {len(reports)} done; not {names}: {unfinished[0].sentence}"
+    well = sum(report.seen is None or report.seen.well for report in reports)
+    return f"{well} of {len(reports)} done, picked up"
 
 
 def look(text: str, indent: int = 0) -> Paragraph:

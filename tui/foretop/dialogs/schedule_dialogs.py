@@ -14,14 +14,13 @@ from textual.binding import Binding, BindingType
 
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.plan_screen import DialogState, PlanScreen
+from foretop.dialogs.plan_screen import PlanScreen
 from foretop.panes.next_volumes_section import volume_paragraphs
 from foretop.terminal.editor import create_draft, run_editor
 from foretop.terminal.job_control import plain_terminal
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop_core.actions.action_record import ActionRecord, ChoiceField, Field, TextField
 from foretop_core.actions.journal import default_path
-from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.planners.schedule_edits import (
     ScheduleEdit,
     merge_patch,
@@ -176,7 +175,7 @@ class EditScheduleDialog(PlanScreen):
     @work(exclusive=True, group="editor")
     async def action_open_editor(self) -> None:
         """The whole spec as the server has it now, with what was changed so far; what was broken as it was left."""
-        if self.dialog_state is not DialogState.ASKING:
+        if not self.is_asking:
             return
         try:
             if self._broken is None:
@@ -229,7 +228,7 @@ class EditScheduleDialog(PlanScreen):
         if self._draft is None:
             return
         run = self.plan_run
-        made = run is None or (run.is_sent and all(report.result.outcome is Outcome.DONE for report in run.told))
+        made = run is None or (run.is_sent and all(report.is_done for report in run.told))
         if self._broken is not None or not made:
             self.app.notify(f"The edited text is in {self._draft}")
         else:

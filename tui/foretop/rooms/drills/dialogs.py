@@ -10,6 +10,7 @@ from textual import work
 
 from foretop.dialogs import plan_text
 from foretop.dialogs.action_targets import ActionTargets
+from foretop.dialogs.dialog_frame import DialogText
 from foretop.dialogs.dialog_parts import NO_TABLE, DialogField
 from foretop.dialogs.plan_screen import DialogState, PlanScreen
 from foretop.widgets.paragraphs import Paragraph, paragraph
@@ -277,16 +278,16 @@ class DrillDialog(PlanScreen):
             self.dialog_state = DialogState.DONE
         self.draw()
 
-    def draw(self) -> None:
-        """Once it goes, what is shown is how far it is."""
-        if self.dialog_state is DialogState.ASKING or self.progress is None:
-            super().draw()
-            return
-        self.is_asking = False
-        self.say(self.page_of(said=tuple(self._course(self.progress))))
-        self.show_knobs()
+    def under_way(self) -> DialogText:
+        return self.page_of(said=tuple(self._course()))
 
-    def _course(self, progress: DrillProgress) -> Iterator[Paragraph]:
+    def result(self) -> DialogText:
+        return self.under_way()
+
+    def _course(self) -> Iterator[Paragraph]:
+        progress = self.progress
+        if progress is None:
+            return
         if self.dialog_state is DialogState.SENDING:
             yield paragraph(progress.news, bold=True)
             yield paragraph("Closing this window does not stop it; a message tells how it ended.", Tone.DIM)
