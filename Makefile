@@ -14,7 +14,7 @@ LOCKED_BEFORE = sed '/^\# $(1):/,$$d' lock.txt | $(PIP) --require-hashes -r /dev
 CORES = $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + $(1))")
 SPREAD = -n $(call CORES,1) --dist worksteal
 
-.PHONY: help demo test test-quick test-demo test-real test-velero test-velero-share truth check format bench bench-night bench-quick bench-peers screenshots snapshots rooms tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
+.PHONY: help demo test test-quick test-demo test-real test-velero test-velero-share test-fleet truth check format bench bench-night bench-quick bench-peers screenshots snapshots rooms tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -84,6 +84,9 @@ HOURS ?= 1
 truth: compiled  ## random stories on a real Velero for HOURS=n, every forecast of foretop judged
 	@$(BIN)/python -m tests.velero.build
 	$(BIN)/python -m tests.velero.random_stories --hours $(HOURS)
+
+test-fleet: compiled ## the exporter, its rules and alerts before a real Prometheus and Alertmanager; skipped without them
+	$(BIN)/python -m pytest $(SPREAD) tests/fleet -rs
 
 check: $(READY)  ## lint, types and the import contract
 	$(BIN)/ruff format --check .

@@ -22,9 +22,10 @@ import pytest
 
 from foretop.cli import run
 from foretop_core.room_finder import room_modules
+from foretop_core.rooms.exporter import collector
 from foretop_core.rooms.exporter.exposition import OPEN_METRICS, PLAIN, ClusterSample, expositions
 from foretop_core.rooms.exporter.metrics import SCHEDULE, SLOTS
-from foretop_core.rules.metric_families import Sample
+from foretop_core.rules.metric_families import Family, Sample
 from tests.wire.boxes import living_box
 
 Labels = frozenset[tuple[str, str]]
@@ -234,3 +235,11 @@ def test_a_cluster_that_is_gone_is_down_and_its_last_numbers_stay(tmp_path: Path
 def test_bad_input_is_one_line(words: tuple[str, ...], error: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["exporter", *words]) == 2
     assert error in capsys.readouterr().err
+
+
+def test_the_rules_ask_for_metrics_that_there_are() -> None:
+    rules = (Path(__file__).parents[3] / "packaging" / "mixin" / "alerts.yaml").read_text()
+    modules = [*room_modules("foretop_core", "metrics"), collector]
+    families = [one for module in modules for one in vars(module).values() if isinstance(one, Family)]
+    names = {f"foretop_{family.name}" for family in families}
+    assert set(re.findall(r"\bforetop_\w+", rules)) <= names

@@ -66,7 +66,7 @@ STORAGE_AVAILABLE = Family(
 NIGHT_DONE = Family(
     "night_done_timestamp_seconds",
     "When the backups of the night are expected to be done: likely (0.5), and in nine of ten courses (0.9).",
-    (*_SERVER, "quantile"),
+    (*_SERVER, "certainty"),
 )
 NIGHT_DEADLINE = Family("night_deadline_timestamp_seconds", "The end of the night that the forecast is about.", _SERVER)
 RUNS_LAST_NIGHT = Family(
