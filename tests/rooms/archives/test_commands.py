@@ -52,12 +52,18 @@ def test_rows_are_as_of_its_time(capsys: pytest.CaptureFixture[str]) -> None:
     _, runs, _ = told(capsys, "next", *FROM)
     shop = next(one for one in runs["items"] if one["name"] == "shop-4")
     assert shop["nextRun"] == "2026-11-19T02:30:00Z"
+    assert run(["whatif", "--pause", "shop-4", *FROM]) in (0, 1)
+    assert "02:2" in capsys.readouterr().out
     assert told(capsys, "upgrade-check", "--to", "1.18.3", *FROM)[0] == 0
 
 
 def test_what_is_not_in_it_is_not_said_to_be_empty(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["get", "restores", *FROM]) == 0
     assert capsys.readouterr().out == "Nothing visible. Not visible: Restore (not in the archive).\n"
+    assert run(["get", "protection", *FROM]) == 1
+    assert capsys.readouterr().err == (
+        "foretop: Not all namespaces of velero-debug are shown: they are not in the archive\n"
+    )
     assert run(["taken", "web-3", *FROM]) == 1
     out, err = capsys.readouterr()
     assert "The resource list of web-3-20261119022021 is not in the archive" in err

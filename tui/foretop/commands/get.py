@@ -73,6 +73,9 @@ _WITH_SERVERS = (SCHEDULE, STORAGE, DEPLOYMENT)
 """The kinds that show in which namespaces Velero servers are."""
 
 
+_NO_NAMESPACES = "you are not allowed to list and watch namespaces"
+
+
 class PrintedRows(msgspec.Struct, frozen=True):
     """The order and form in which rows are printed."""
 
@@ -156,9 +159,12 @@ async def _get(
 
 def _namespaces_unseen(session: Session) -> list[ForetopError]:
     """Warns where namespaces may not be listed: one without any backup is in no row then."""
-    why = "you are not allowed to list and watch namespaces"
+    clients = session.connections.clients
     return [
-        ForetopError(f"Not all namespaces of {context} are shown", why)
+        ForetopError(
+            f"Not all namespaces of {context} are shown",
+            "they are not in the archive" if clients[context].origin else _NO_NAMESPACES,
+        )
         for context in session.contexts
         if session.snapshot(context).namespaces is None
     ]

@@ -122,8 +122,9 @@ def command(
         asked = {Missing.PAUSED} if set(comparison.after.night.paused) <= set(pauses) else set()
         return night_exit_code(comparison.after, without=without | asked)
 
-    if source is None:
-        return asyncio.run(_of_cluster(session_options, judge))
+    if (looked_at := argument_values.looked_at(source, session_options)) is not None:
+        return asyncio.run(_of_cluster(looked_at, judge))
+    assert source is not None
     snapshot, read = argument_values.snapshot_in(source, session_options)
     warn(read.unreadable)
     return judge(snapshot, _namespace(snapshot, session_options.velero_namespace), argument_values.moment(at))
