@@ -444,7 +444,7 @@ def open_session(
     """Reads the configuration, which may fail in one line; connects to nothing yet. Archives are read here."""
     named = NamespaceSelection(options.namespaces, options.velero_namespace, options.with_velero)
     if options.files:
-        connections, local = _open_files(options.files, progress)
+        connections, local = _open_files(options, progress)
     else:
         local = clock or SystemClock()
         connections = connect(options.connect, environ, local, options.read_only)
@@ -454,14 +454,14 @@ def open_session(
     return Session(connections, named, local, kinds, given_versions=versions, thresholds=limits)
 
 
-def _open_files(paths: tuple[str, ...], progress: Callable[[str], None]) -> tuple[Connections, Clock]:
+def _open_files(options: SessionOptions, progress: Callable[[str], None]) -> tuple[Connections, Clock]:
     """By the room that can open archives."""
     from foretop_core.room_finder import room_modules
 
     for room in room_modules("foretop_core", "sources"):
-        opened: tuple[Connections, Clock] = room.open_files(paths, progress)
+        opened: tuple[Connections, Clock] = room.open_files(options.files, options.files_at, progress)
         return opened
-    raise BadInput(f"{paths[0]} cannot be opened", "this foretop reads no archives")
+    raise BadInput(f"{options.files[0]} cannot be opened", "this foretop reads no archives")
 
 
 async def _check_reachable(client: ApiClient) -> None:

@@ -81,10 +81,11 @@ def looked_at(source: str | None, session_options: SessionOptions) -> SessionOpt
 
 
 def _is_archive(source: str) -> bool:
-    """A directory, or a file that is packed; `-` and whatever cannot be read are left to who reads manifests."""
+    """True for a directory, a recording and a packed file; `-` and what cannot be read are left to the manifests."""
     path = Path(source)
     try:
-        return source != "-" and (path.is_dir() or (path.is_file() and is_packed(read_file(path, 512))))
+        is_recording = path.suffix == ".jsonl"
+        return source != "-" and (is_recording or path.is_dir() or (path.is_file() and is_packed(read_file(path, 512))))
     except OSError:
         return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -134,6 +135,8 @@ class SessionOptions(msgspec.Struct, frozen=True):
     time_zone: str = "UTC"
     files: tuple[str, ...] = ()
     """Archives that are opened in the place of clusters."""
+    files_at: datetime | None = None
+    """The moment as of which a recording is shown, where that is not its end."""
 
 
 Reload = Callable[[], ContextConfig]

@@ -17,7 +17,7 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.list_watch_codec import TypeMeta, identify
 from foretop_core.models import kinds
 from foretop_core.models.kinds import Kind
-from foretop_core.models.wire import is_earlier
+from foretop_core.models.wire import Time, is_earlier
 from foretop_core.rooms.archives.members import MOST_READ, Member, Notes, members, read_member
 from foretop_core.rooms.archives.moment import Moments
 from foretop_core.rules import humanize
@@ -33,6 +33,7 @@ READ_KINDS: Mapping[tuple[str, str], Kind] = {
 }
 _READ_NAMES = "|".join({name for _, name in READ_KINDS})
 _READ = re.compile(rf"""^[\s-]*"?kind"?:\s*["']?(?:List|(?:{_READ_NAMES})(?:List)?)["']?,?\s*$""", re.MULTILINE)
+_RECORDING = ".jsonl"
 LISTED_FILE = "foretop/listed.json"
 _OBJECT_FILES = (".json", ".yaml", ".yml")
 _TEXT_FILES = (".log", ".txt")
@@ -55,6 +56,15 @@ class _Typed(msgspec.Struct, rename="camel"):
     api_version: str = ""
     kind: str = ""
     items: list[msgspec.Raw] | None = None
+
+
+class _Event(msgspec.Struct):
+    """A line of a recording; one without an object is a note."""
+
+    t: Time
+    kind: str = ""
+    type: str = ""
+    object: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class ListedScope(msgspec.Struct, frozen=True):
@@ -102,10 +112,10 @@ class Archive(msgspec.Struct):
         return humanize.join([f"{count:,} {plural}" for count, plural in counts], 6)
 
 
-def read_archive(path: Path, progress: Progress) -> Archive:
-    """Raises BadInput where nothing of it is an object that foretop reads."""
+def read_archive(path: Path, progress: Progress, until: datetime | None = None) -> Archive:
+    """Raises BadInput where nothing of it is an object that foretop reads; `until` is for recordings alone."""
     notes = Notes()
-    reader = _Reader(notes)
+    reader = _Reader(notes, until)
     for number, member in enumerate(members(path, notes), 1):
         if number % _TELL_EACH == 1 or member.size > _LARGE:
             progress(f"Reading {path.name}: {humanize.count(number, 'file')}, {humanize.count(reader.count, 'object')}")
@@ -118,14 +128,19 @@ def read_archive(path: Path, progress: Progress) -> Archive:
         raise BadInput(f"Nothing in {path} can be shown", why, "give a debug bundle, a must-gather or kubectl's YAML")
     for note in reader.summary():
         notes.add(note)
-    now = reader.moments.now(path.name, notes)
+    if until is not None and reader.recorded is None:
+        raise BadInput(f"{path} cannot be shown as of another time", "it is of one moment, and no recording")
+    now = reader.recorded or reader.moments.now(path.name, notes)
     return Archive(path, dict(reader.objects), reader.listed(), tuple(reader.texts), now, notes.lines())
 
 
 class _Reader:
     """Takes one member after the other."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: Notes, until: datetime | None) -> None:
+        self.recorded: datetime | None = None
+        """The time of the last event of a recording that was read."""
+        self._until = until
         self.objects: defaultdict[Kind, dict[Key, bytes]] = defaultdict(dict)
         self.texts: list[str] = []
         self.moments = Moments()
@@ -156,6 +171,8 @@ class _Reader:
         self.moments.note_name(name)
         if name.endswith(LISTED_FILE):
             self._take_listed(read_member(member, self._notes) or b"")
+        elif name.endswith(_RECORDING):
+            self._take_recording(read_member(member, self._notes) or b"", name)
         elif name.endswith(_TEXT_FILES):
             self.texts.append(name)
         elif name.endswith(_OBJECT_FILES) or "/" not in name:
@@ -171,6 +188,29 @@ class _Reader:
             self.moments.note_name(told.at)
             scopes = [(READ_KINDS.get((scope.group, scope.kind)), scope.namespace) for scope in told.listed]
             self._listed |= {(kind, namespace) for kind, namespace in scopes if kind is not None}
+
+    def _take_recording(self, data: bytes, name: str) -> None:
+        """The objects as they were after the last event, or at the moment that is asked for."""
+        for line in data.splitlines():
+            try:
+                event = msgspec.json.decode(line, type=_Event)
+            except (ValueError, RecursionError):
+                self._notes.add("A line cannot be read", name)
+                continue
+            kind, identity = _BY_PLURAL.get(event.kind), identify(event.object)
+            if kind is not None:
+                self._listed.add((kind, ""))
+            # A kind whose first object comes later was watched from the beginning.
+            is_later = self._until is not None and event.t > self._until
+            self.recorded = self._until if is_later else event.t
+            if is_later or kind is None or not identity.name:
+                continue
+            key = (identity.namespace if kind.namespaced else "", identity.name)
+            self.count += key not in self.objects[kind]
+            if event.type == "DELETED":
+                self.objects[kind].pop(key, None)
+            else:
+                self.objects[kind][key] = bytes(event.object)
 
     def _take_file(self, data: bytes, name: str, place: str) -> None:
         if data.lstrip()[:1] in (b"{", b"["):

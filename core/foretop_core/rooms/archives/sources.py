@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from foretop_core.clock import Clock, ManualClock
@@ -12,12 +13,12 @@ from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.rooms.archives.client import ArchiveClient
 from foretop_core.rooms.archives.contents import read_archive
 
-_ENDINGS = (".gz", ".tgz", ".xz", ".bz2", ".zip", ".tar", ".json", ".yaml", ".yml")
+_ENDINGS = (".gz", ".tgz", ".xz", ".bz2", ".zip", ".tar", ".json", ".jsonl", ".yaml", ".yml")
 
 
-def open_files(paths: Sequence[str], progress: Callable[[str], None]) -> tuple[Connections, Clock]:
+def open_files(paths: Sequence[str], at: datetime | None, progress: Callable[[str], None]) -> tuple[Connections, Clock]:
     """The connections of a session on these archives, and its clock, which stands still. May take seconds."""
-    archives = [read_archive(Path(path), progress) for path in paths]
+    archives = [read_archive(Path(path), progress, at) for path in paths]
     clock = ManualClock(archives[0].now)
     clients: dict[str, ApiClient] = {}
     for archive in archives:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from msgspec.structs import replace
 
+from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.report import report_on_clusters
@@ -14,15 +15,19 @@ from foretop_core.kube.connection.config import SessionOptions
 
 @click.command("open", cls=OwnOptionsFirst, epilog=example("foretop open bundle.tar.gz"))
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option("--at", "at", metavar="TIME", help="A recording as of this time, instead of its end.")
 @connection_options
 @screen_options
-def command(paths: tuple[str, ...], session_options: SessionOptions, display_flags: DisplayFlags) -> int:
+def command(
+    paths: tuple[str, ...], at: str | None, session_options: SessionOptions, display_flags: DisplayFlags
+) -> int:
     """The dashboard on what people send: velero debug's bundle, a must-gather, or what kubectl get -o yaml prints.
 
-    PATH is a directory, tar, zip, YAML or JSON; several are several clusters. Its time is that of the archive, nothing
-    is written or downloaded, and what is not in it is said. Without a terminal it prints one plain report.
+    PATH is a directory, tar, zip, YAML or JSON, or a recording (.jsonl, an event a line); several are several clusters.
+    Its time is that of the archive, nothing is written or downloaded, and what is not in it is said. Without a terminal
+    it prints one plain report.
     """
-    options = replace(session_options, files=paths)
+    options = replace(session_options, files=paths, files_at=argument_values.moment(at) if at else None)
     if has_terminal():
         return watch_clusters(options, display_flags)
     return report_on_clusters(options)
