@@ -247,6 +247,24 @@ def test_a_restore_brings_back_as_many_items_as_its_backup_has_taken() -> None:
     assert status(box, "Restore", "back")["progress"] == {"totalItems": 1250, "itemsRestored": 1250}
 
 
+def _add_policy(box: ControllerBox, text: str) -> None:
+    body = {"metadata": {"name": "policy", "namespace": "velero"}, "data": {"policy.yaml": text}}
+    box.storage.create(box.storage.kind("ConfigMap"), body)
+
+
+def test_a_backup_is_refused_for_its_policy_in_the_words_of_velero() -> None:
+    box, policy = opened(), {"kind": "configmap", "name": "policy"}
+    back_up(box, "early", resourcePolicy=policy)
+    box.pass_time(5)
+    assert status(box, "Backup", "early")["validationErrors"] == [
+        'invalid resource policies: fail to get ResourcePolicies velero/policy ConfigMap: ConfigMap "policy" not found'
+    ]
+    _add_policy(box, "version: v1")
+    back_up(box, "right", resourcePolicy=policy)
+    box.pass_time(60)
+    assert status(box, "Backup", "right")["phase"] == "Completed"
+
+
 def test_a_location_without_its_bucket_is_unavailable_until_it_is_back() -> None:
     box = opened()
     box.add_location("offsite", "elsewhere")

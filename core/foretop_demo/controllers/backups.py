@@ -8,6 +8,7 @@ from typing import Any
 from foretop_core.models import Backup, BackupStorageLocation, Resource
 from foretop_core.models.kinds import BACKUP, DATA_UPLOAD, POD_VOLUME_BACKUP, STORAGE
 from foretop_core.models.velero import STORAGE_LABEL
+from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.queue.positions import order
 from foretop_demo.change_log import Key
@@ -16,6 +17,8 @@ from foretop_demo.controllers.engine import Process, ProcessGroup
 from foretop_demo.controllers.movements import Movements
 from foretop_demo.controllers.object_storage import ObjectStorage
 from foretop_demo.controllers.simulated_runs import SimulatedRun, Workload
+from foretop_demo.controllers.variants import has_queue
+from foretop_demo.controllers.volume_policies import refused_by_policy
 from foretop_demo.kinds import Json
 from foretop_demo.reconcile.writes import wire_time
 
@@ -48,7 +51,7 @@ class BackupController:
         namespace: str,
         storage: ObjectStorage,
         workload: Workload,
-        queued: bool,
+        release: Release,
         movements: Movements,
     ) -> None:
         self._group = group
@@ -56,7 +59,8 @@ class BackupController:
         self._namespace = namespace
         self._storage = storage
         self._workload = workload
-        self._queued = queued
+        self._release = release
+        self._queued = has_queue(release)
         self._movements = movements
         group.listen(BACKUP, self._on_change)
 
@@ -89,7 +93,8 @@ class BackupController:
             return
         name = backup.spec.storage_location or self._default_location()
         location = self._group.cache.get(STORAGE, (self._namespace, name), BackupStorageLocation)
-        refused = _refusal(name, location)
+        storage = self._group.engine.storage
+        refused = _refusal(name, location) or refused_by_policy(storage, backup, self._release)
         now = self._group.now()
         spec, expiration = _filled(backup, name, now)
         status: Json = {"expiration": expiration, "formatVersion": "1.1.0", "version": 1}

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from foretop_core.models import Backup, BackupStorageLocation, Restore
 from foretop_core.models.kinds import BACKUP, RESTORE, STORAGE
+from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.phases import READABLE
 from foretop_demo.change_log import Change, ChangeType, Key
 from foretop_demo.controllers.controller_client import ControllerClient
@@ -73,11 +74,19 @@ class FileServer:
 class DownloadController:
     """Answers a request with a URL that is valid for ten minutes, then removes the request."""
 
-    def __init__(self, group: ProcessGroup, client: ControllerClient, namespace: str, file_server: FileServer) -> None:
+    def __init__(
+        self,
+        group: ProcessGroup,
+        client: ControllerClient,
+        namespace: str,
+        file_server: FileServer,
+        release: Release,
+    ) -> None:
         self._group = group
         self._client = client
         self._namespace = namespace
         self._file_server = file_server
+        self._release = release
         group.listen_raw(_KIND, self._on_change)
 
     def start(self) -> None:
@@ -112,7 +121,7 @@ class DownloadController:
         return resource_list_text(storage, run) if isinstance(run, Backup) else restored_list_text(storage, run)
 
     def _volume_info(self, run: Run) -> str:
-        return volume_info_text(self._group.engine.storage, run) if isinstance(run, Backup) else "[]"
+        return volume_info_text(self._group.engine.storage, run, self._release) if isinstance(run, Backup) else "[]"
 
     def _text(self, target: Json) -> str | None:
         lists = {

@@ -87,11 +87,11 @@ class VeleroServer:
             keeps_validation_errors(flags.release),
         )
         movements = Movements(group, client, flags.load)
-        backups = BackupController(group, client, home, self._storage, self._workload, flags.queued, movements)
+        backups = BackupController(group, client, home, self._storage, self._workload, flags.release, movements)
         restores = RestoreController(group, client, home, self._storage, self._workload)
         deletions = DeletionController(group, client, home, self._storage, flags.release)
         locations = LocationController(group, client, home, self._storage)
-        downloads = DownloadController(group, client, home, self._file_server)
+        downloads = DownloadController(group, client, home, self._file_server, flags.release)
         group.listen_raw(_STATUS, lambda change: self._report_version(group, client, change))
         backups.start()
         restores.start()

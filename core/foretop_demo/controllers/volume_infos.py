@@ -7,14 +7,17 @@ from collections.abc import Iterator
 
 from foretop_core.models import Backup
 from foretop_core.models.velero import BACKUP_LABEL
+from foretop_core.rules.cron_dialects import Release
+from foretop_demo.controllers.volume_policies import is_skipped
 from foretop_demo.in_process_api import InProcessApi
 from foretop_demo.kinds import Json
 
 _CLAIM_NAME = "velero.io/pvc-name"
 _UNKNOWN = "volumeSnapshot: no applicable volumesnapshotter found;"
+_BY_POLICY = "volumeSnapshot: matched action is 'skip' in chosen resource policies;"
 
 
-def volume_info_text(storage: InProcessApi, backup: Backup) -> str:
+def volume_info_text(storage: InProcessApi, backup: Backup, release: Release) -> str:
     """As many of those that nothing moved have a snapshot as the status counts."""
     moved = dict(_moved(storage, backup))
     snapshots = backup.status.volume_snapshots_completed
@@ -31,6 +34,8 @@ def volume_info_text(storage: InProcessApi, backup: Backup) -> str:
             }
             if (namespace, name) in moved:
                 told.append({**entry, **moved[namespace, name]})
+            elif is_skipped(storage, backup, release, claim):
+                told.append({**entry, "skipped": True, "skippedReason": _BY_POLICY})
             elif snapshots:
                 snapshots -= 1
                 native = {"snapshotHandle": f"snap-{namespace}-{name}", "Phase": "Completed"}
