@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from foretop.cli import run
+from foretop_core.clock import ManualClock
 from foretop_core.errors import BadInput
 from foretop_core.models import Backup
-from foretop_core.models.kinds import BACKUP
+from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.wire import decode
 from foretop_core.rooms.archives.contents import read_archive
+from foretop_core.rooms.archives.recorder import Recorder
+from foretop_core.store import Store
 from tests import recordings
+from tests.objects import NOW, schedule
 from tests.rooms.archives.packing import BUNDLE
+from tests.wire.boxes import living_box
 
 _NIGHT = recordings.FOLDER / "night.jsonl"
 
@@ -60,3 +67,48 @@ def test_before_its_beginning_there_is_nothing_and_an_archive_has_one_moment() -
         read_archive(_NIGHT, lambda _: None, early)
     with pytest.raises(BadInput, match="it is of one moment, and no recording"):
         read_archive(BUNDLE, lambda _: None, early)
+
+
+@pytest.fixture
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+@pytest.mark.usefixtures("_home")
+def test_what_is_recorded_shows_what_the_cluster_showed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recording = tmp_path / "now.jsonl"
+    with living_box("contents", tmp_path, 0.0) as (_, path):
+        assert run(["record", "-o", str(recording), "--for", "4s", "--kubeconfig", path]) == 0
+        assert f"foretop open {recording} shows it." in capsys.readouterr().out
+        for view in ("schedules", "backups", "storage"):
+            shown = [
+                (run(["get", view, "-o", "name", *source]), capsys.readouterr().out)
+                for source in (("-f", str(recording)), ("--kubeconfig", path))
+            ]
+            assert shown[0] == shown[1]
+            assert shown[0][1]
+    assert stat.S_IMODE(recording.stat().st_mode) == 0o600
+
+
+def test_a_full_file_gives_way_to_one_that_begins_with_all_objects(tmp_path: Path) -> None:
+    store, clock = Store(), ManualClock(NOW)
+    feed = store.feed.subscribe()
+    recorder = Recorder(tmp_path / "a.jsonl", 4000, store, "prod")
+    for number in range(20):
+        store.fill("prod", [schedule(f"s{one}") for one in range(number + 1)], clock)
+        recorder.write(feed.drain().items(), clock.now())
+    recorder.close()
+    assert recorder.path.stat().st_size + recorder.older.stat().st_size < 12_000
+    archive = read_archive(recorder.path, lambda _: None)
+    assert len(archive.objects[SCHEDULE]) == 20
+
+
+def test_a_recording_is_a_new_file_of_one_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["record", "-o", str(tmp_path / "a.txt")]) == 2
+    assert "the name of a recording ends in .jsonl" in capsys.readouterr().err
+    assert run(["record", "-o", str(tmp_path / "a.jsonl"), "--for", "soon"]) == 2
+    assert "--for 'soon' is not a duration" in capsys.readouterr().err
+    (tmp_path / "a.jsonl").write_text("mine")
+    with pytest.raises(BadInput, match="is not written: File exists"):
+        Recorder(tmp_path / "a.jsonl", 4000, Store(), "prod")

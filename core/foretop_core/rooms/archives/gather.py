@@ -110,7 +110,7 @@ async def gather(session: Session, context: str, progress: Progress, *, with_tex
                 gathered.problems.append(problem)
     for path, kind, items in _by_file(objects):
         home = kind.namespaced and items[0]["metadata"].get("namespace", "") not in servers
-        kept = [_without_private(item, is_tenants=home and not with_texts) for item in items]
+        kept = [without_private(item, is_tenants=home and not with_texts) for item in items]
         gathered.files[f"{cluster}/{path}"] = _json({"apiVersion": "v1", "kind": "List", "items": kept})
         gathered.counts[api_paths.title(kind)] += len(items)
     scopes = [ListedScope(kind.group, kind.name, namespace) for kind, namespace in sorted(listed, key=_name_of)]
@@ -196,7 +196,7 @@ def _by_file(
             yield f"cluster-scoped-resources/{group}/{kind.plural}.yaml", kind, items
 
 
-def _without_private(item: dict[str, Any], *, is_tenants: bool) -> dict[str, Any]:
+def without_private(item: dict[str, Any], *, is_tenants: bool) -> dict[str, Any]:
     """An object without kubectl's copy of it and secrets in its texts; of a tenant's without words of their own."""
     meta = dict(item.get("metadata") or {})
     annotations = {key: text for key, text in (meta.get("annotations") or {}).items() if key != LAST_APPLIED}

@@ -7,8 +7,10 @@ from foretop.commands.exit_codes import ALWAYS, NOT_JUDGED, ExitCodes
 COMMANDS = {
     "open": ("foretop.rooms.archives.open_command", "Show a debug bundle, a must-gather or kubectl's YAML."),
     "gather": ("foretop.rooms.archives.gather_command", "Write what foretop reads of a cluster to an archive."),
+    "record": ("foretop.rooms.archives.record_command", "Record what happens in a cluster, to be opened later."),
 }
 EXIT_CODES = (
+    ExitCodes(("record",), {0: "ended", **ALWAYS}),
     ExitCodes(("gather",), {0: "written", 1: "written, but not everything could be read", **ALWAYS}),
     ExitCodes(
         ("open",),
