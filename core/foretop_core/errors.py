@@ -33,6 +33,10 @@ class Unforeseen(ForetopError):
     """Nothing can be foreseen of a server now; the input is not at fault."""
 
 
+class ActionRefused(ForetopError):
+    """The action was refused, and nothing was sent."""
+
+
 class Unreadable(ForetopError):
     """An object from a cluster or a manifest with a shape that foretop cannot read."""
 

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal
 from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result, whoami
 from foretop_core.actions.planners.backups import plan_back_up_now, plan_delete_backup
@@ -28,6 +27,7 @@ from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.run_files import file_plan
 from foretop_core.actions.unwatched_reads import serves_field
 from foretop_core.clock import SystemClock
+from foretop_core.errors import ActionRefused
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.connection.client_factory import connect
 from foretop_core.kube.connection.config import ConnectionOptions

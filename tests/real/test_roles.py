@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from foretop.cli import run
 from foretop_core.actions.action_catalog import told_rights
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal
 from foretop_core.actions.plan_executor import Outcome, PlanExecutor
 from foretop_core.actions.planners.backups import (
@@ -25,6 +24,7 @@ from foretop_core.actions.plans import Plan, Planner
 from foretop_core.actions.roles import SUBJECT, RoleHolder, RoleNeeds, role_needs, role_records, role_rules
 from foretop_core.actions.run_files import file_plan
 from foretop_core.clock import SystemClock
+from foretop_core.errors import ActionRefused
 from foretop_core.kube.access.access_reviewer import AccessReviewer
 from foretop_core.kube.access.accessible_namespaces import CLUSTER_READ, WATCHED_NAMES
 from foretop_core.kube.access.doctor_checks import Check, CheckStatus, diagnose

@@ -11,11 +11,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plan_executor import Outcome
 from foretop_core.actions.plans import Plan
 from foretop_core.clock import ManualClock
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ActionRefused, ForetopError
 from foretop_core.models import Schedule
 from foretop_core.rules.forecast import Choice
 from foretop_demo.access import Access, Rule, User

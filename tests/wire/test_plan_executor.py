@@ -16,7 +16,6 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import MOST_TRIES, Outcome, Result, whoami
 from foretop_core.actions.planners.backups import plan_back_up_now
@@ -24,7 +23,7 @@ from foretop_core.actions.planners.nonadmin import plan_delete_nar
 from foretop_core.actions.planners.restores import RestoreRequest, plan_restore
 from foretop_core.actions.plans import Plan, Planner
 from foretop_core.clock import ManualClock
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ActionRefused, ForetopError
 from foretop_core.rules.forecast import Choice
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.pauses import PAUSED_AT

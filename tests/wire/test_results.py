@@ -10,11 +10,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.actions.run_files import FileUnavailable, refusal, results_of
 from foretop_core.actions.signed_url_download import DownloadFailed
-from foretop_core.errors import Unreadable
+from foretop_core.errors import ActionRefused, Unreadable
 from foretop_core.models import Backup, NonAdminBackup, NonAdminRestore, Restore, from_builtins
 from foretop_core.rules.results import ResultScope, parse
 from foretop_demo.access import Rule, User

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from foretop_core.actions.plans import VERBS, Plan, PlanStep
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ActionRefused
 from foretop_core.kube.access.access_reviewer import AccessReviewer, permission
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient, WritePermit
@@ -16,10 +16,6 @@ from foretop_core.kube.connection.connection_errors import ApiError, Unreachable
 from foretop_core.models.kinds import Kind, kind_of_ref
 
 _ASKED_BY_NAME = 10
-
-
-class ActionRefused(ForetopError):
-    """The action was refused, and nothing was sent."""
 
 
 async def guard_plan(plan: Plan, client: ApiClient, access: AccessReviewer) -> None:

@@ -15,12 +15,11 @@ from urllib.parse import quote
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plan_executor import PlanExecutor
 from foretop_core.actions.planners.downloads import Run, RunFile
 from foretop_core.actions.run_files import FileUnavailable, permitted_file_owner, run_file, tenant_file
 from foretop_core.actions.signed_url_download import DownloadFailed, Progress, TlsTrust
-from foretop_core.errors import BadInput, ForetopError
+from foretop_core.errors import ActionRefused, BadInput, ForetopError
 from foretop_core.foreign_text import HIDDEN
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError, Unreachable, too_long

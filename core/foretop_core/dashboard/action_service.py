@@ -12,7 +12,6 @@ from functools import partial
 import msgspec
 
 from foretop_core.actions.action_record import ActionRecord
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import PlanExecutor, Result, login, whoami
 from foretop_core.actions.planners.downloads import Run
@@ -22,7 +21,7 @@ from foretop_core.config.protection import NO_PROTECTION, Protection
 from foretop_core.config.settings import DEFAULT_SETTINGS
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ActionRefused, ForetopError
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.logs import logger
 from foretop_core.models import Backup, NonAdmin, Resource

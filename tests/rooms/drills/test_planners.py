@@ -14,8 +14,7 @@ import yaml
 from msgspec.structs import replace
 
 from foretop.bindings import ACTIONS, footer_order
-from foretop_core.actions.guard import ActionRefused
-from foretop_core.errors import BadInput
+from foretop_core.errors import ActionRefused, BadInput
 from foretop_core.models import Namespace, Resource
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.models.wire import Metadata

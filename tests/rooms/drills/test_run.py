@@ -15,10 +15,9 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import Journal, JournalEntry
 from foretop_core.actions.plans import Plan
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ActionRefused, ForetopError
 from foretop_core.models import Restore, from_builtins
 from foretop_core.models.velero import DRILL_LABEL
 from foretop_core.rooms.drills import run as drill_run

@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.validation import comma_separated
-from foretop_core.errors import BadInput
+from foretop_core.errors import ActionRefused, BadInput
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind
 from foretop_core.rules.snapshot import ClusterSnapshot

@@ -8,9 +8,9 @@ from foretop.commands.backup_spec_options import TRUTH
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.write_command import CommandSession, acting_options, in_session, verb_of
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.planners.server_default import SERVER_DEFAULT, plan_server_default
 from foretop_core.actions.plans import chosen
+from foretop_core.errors import ActionRefused
 from foretop_core.models import Deployment
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, RESTORE
 from foretop_core.rules.velero_deployment import server

@@ -23,12 +23,13 @@ from foretop.commands.object_selection import ObjectSelection, choosing_options
 from foretop.commands.output import say_to, warn
 from foretop_core.actions.action_catalog import RECORDS
 from foretop_core.actions.action_record import ActionRecord, Follow
-from foretop_core.actions.guard import ActionRefused, check_confirmed
+from foretop_core.actions.guard import check_confirmed
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result, login, whoami
 from foretop_core.actions.plans import Plan, Planner, PlanStep, objects_of
 from foretop_core.actions.velero_pickup import PICKED_UP_WITHIN, Probe, follow_write
 from foretop_core.dashboard.undone_watch import undone_entry, watch_for_undoing
+from foretop_core.errors import ActionRefused
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import Resource
 from foretop_core.models.kinds import Kind

@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from foretop_core.actions import validation
 from foretop_core.actions.action_record import EARLY, LATE, ActionRecord, CommandLine, DialogSpec
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.journal import JournalEntry
 from foretop_core.actions.planners.downloads import URL_OF_A_FILE
 from foretop_core.actions.planners.restores import copy_limits, unready_warnings
@@ -26,7 +25,7 @@ from foretop_core.actions.step_builders import (
     unavailable_storage,
 )
 from foretop_core.cron import Dialect
-from foretop_core.errors import BadInput
+from foretop_core.errors import ActionRefused, BadInput
 from foretop_core.models import Backup, Resource, RestoreSpec
 from foretop_core.models.kinds import (
     BACKUP,

@@ -11,12 +11,11 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.plan_executor import Outcome, PlanExecutor, Result
 from foretop_core.actions.planners.downloads import RunFile
 from foretop_core.actions.plans import Plan, Planner, PlanStep, Refusal
 from foretop_core.actions.run_files import run_file
-from foretop_core.errors import ForetopError
+from foretop_core.errors import ActionRefused, ForetopError
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError

@@ -32,7 +32,6 @@ from foretop_core.rules.protection.coverage import (
     namespace_filter,
     resource_policy,
 )
-from foretop_core.rules.volumes.run_filters import RunFilters
 
 GLOBAL_POLICIES = "velero.io/global-backup-volume-policy-configmap"
 """The annotation of a backup that was made with volume policies of its server: their ConfigMap."""
@@ -246,6 +245,9 @@ def snapshot_count(
 
 def may_have_others(backup: Backup) -> bool:
     """True if some of its snapshots may be of volumes of other namespaces, or of those without a claim."""
+    # Policies are read where a backup is judged, and not for the first rows.
+    from foretop_core.rules.volumes.run_filters import RunFilters
+
     # A CSI snapshot is made of a claim, one by a plugin of a PersistentVolume, which a policy can list too.
     spec = backup.spec
     is_of_all = not spec.excluded_namespaces and spec.included_namespaces in ((), ("*",))

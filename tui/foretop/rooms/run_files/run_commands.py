@@ -16,13 +16,12 @@ from foretop.commands.help_examples import example
 from foretop.commands.object_selection import select_one
 from foretop.commands.output import emit, output_option, say, say_signed, say_to, warn
 from foretop.commands.write_command import DONE, REFUSED, CommandSession, confirm_name, confirm_option, in_session
-from foretop_core.actions.guard import ActionRefused
 from foretop_core.actions.planners.downloads import Run
 from foretop_core.actions.plans import objects_of
 from foretop_core.actions.run_files import FileUnavailable, results_of
 from foretop_core.actions.run_logs import log_of
 from foretop_core.actions.signed_url_download import DownloadFailed, TlsTrust
-from foretop_core.errors import ForetopError, Unreadable
+from foretop_core.errors import ActionRefused, ForetopError, Unreadable
 from foretop_core.models import NonAdmin, Resource
 from foretop_core.models.kinds import (
     BACKUP,
