@@ -186,3 +186,18 @@ def test_a_silent_velero_silences_what_it_causes_in_its_own_cluster(tmp_path: Pa
                 assert answer.status == 200
         until(lambda: at.alerts().get("ForetopRunExpectedLost") == "suppressed")
         assert at.alerts() | {"ForetopQueueStalled": "active", "ForetopVeleroSilent": "active"} == at.alerts()
+
+
+def test_the_fleet_is_the_same_by_watching_and_by_asking_prometheus(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with stack("busy", tmp_path, 0.001) as at:
+        until(lambda: at.query("foretop_findings"))
+
+        def rows(*words: str) -> list[dict[str, Any]]:
+            run(["fleet", *words, "-o", "json"])
+            listed: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["items"]
+            return [{**row, "cluster": "", "nightDoneBy": ""} for row in listed]
+
+        assert rows("--prometheus", at.prometheus) == rows("--kubeconfig", str(tmp_path / "kubeconfig"))

@@ -87,7 +87,12 @@ class Collector:
 
     async def collect(self) -> None:
         """Once, of what is known by now."""
-        samples = [ClusterSample("", Sample(BUILD, (version("foretop"),), 1.0))]
+        samples = [ClusterSample("", Sample(BUILD, (version("foretop"),), 1.0)), *await self.samples()]
+        self.expositions = await in_thread(partial(expositions, samples, self._most))
+
+    async def samples(self) -> list[ClusterSample]:
+        """Those of all clusters, as they are now."""
+        samples: list[ClusterSample] = []
         for context in self._state.contexts:
             name = self._names.get(context, context)
             now, uid = self._state.now(context), await self._uid(context)
@@ -95,7 +100,7 @@ class Collector:
             of_objects = await self._state.read_beside(context, measured)
             of_cluster = (*self._health(context, uid), *self._findings(context), *of_objects)
             samples += [ClusterSample(name, sample) for sample in of_cluster]
-        self.expositions = await in_thread(partial(expositions, samples, self._most))
+        return samples
 
     async def _uid(self, context: str) -> str:
         client = self._session.clusters[context].client

@@ -58,7 +58,7 @@ def command(
 
     /metrics answers with what was worked out last, at most a minute ago; /readyz once all lists have come in.
     """
-    address, token, tls = read_address(listen), _token(token_file), _tls(tls_cert, tls_key)
+    address, token, tls = read_address(listen), bearer_token(token_file), _tls(tls_cert, tls_key)
 
     async def export() -> int:
         async with running_session(replace(session_options, with_velero=True)) as session:
@@ -103,7 +103,8 @@ def _names(session: Session, cluster: str | None) -> Mapping[str, str]:
     return {session.contexts[0]: cluster}
 
 
-def _token(path: str | None) -> str:
+def bearer_token(path: str | None) -> str:
+    """The token in a file that somebody named; "" for none."""
     if path is None:
         return ""
     try:

@@ -1,0 +1,214 @@
+"""The fleet: a row for each cluster, from the metrics of the exporter, whether made here or asked of Prometheus."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+
+import msgspec
+
+from foretop_core.rooms.exporter.exposition import ClusterSample
+from foretop_core.rules.metric_families import FamilyKind
+from foretop_core.rules.severity import Severity
+
+_GRAVEST_FIRST = tuple(Severity)
+
+
+class Series(msgspec.Struct, frozen=True, gc=False):
+    """One number of one cluster, by the name of its metric without `foretop_`."""
+
+    name: str
+    labels: Mapping[str, str]
+    value: float
+
+
+def series_of(sample: ClusterSample) -> Series:
+    """A sample as Prometheus would tell it."""
+    family = sample.sample.family
+    own = (f"foretop_{family.name}",) if family.kind is FamilyKind.STATESET else ()
+    labels = dict(zip((*family.labels, *own), sample.sample.labels, strict=True))
+    name = f"{family.name}_info" if family.kind is FamilyKind.INFO else family.name
+    return Series(name, {"cluster": sample.cluster, **labels}, sample.sample.value)
+
+
+class ClusterState(StrEnum):
+    """A cluster in a word, the worst first."""
+
+    NO_NEWS = "no news"
+    ERRORS = "errors"
+    WARNINGS = "warnings"
+    NOT_ALL_SEEN = "not all seen"
+    NO_PROBLEMS = "no problems"
+
+
+class WorstFinding(msgspec.Struct, frozen=True):
+    """The finding that counts most: the gravest, of those the one that lasts longest."""
+
+    severity: Severity
+    code: str
+    since: datetime | None
+
+
+class Night(msgspec.Struct, frozen=True):
+    """Backups of the last 24 hours by how they ended, and the runs of the next that are not expected to be made."""
+
+    completed: int
+    partly_failed: int
+    failed: int
+    expected_lost: int
+
+
+class ClusterRow(msgspec.Struct, frozen=True):
+    """One cluster as the fleet shows it; None where nothing is known of it."""
+
+    cluster: str
+    uids: tuple[str, ...]
+    """Of two clusters that have one name more than one; none where nobody could read it."""
+    state: ClusterState
+    stale: float
+    """Seconds without news."""
+    worst: WorstFinding | None
+    errors: int
+    warnings: int
+    releases: tuple[str, ...]
+    slots: int | None
+    slots_in_use: int
+    waiting: int
+    night: Night | None
+    done_by: datetime | None
+    """When the night is done in nine of ten courses."""
+    late: int
+    """Namespaces whose newest copy is late."""
+    oldest_late: tuple[str, datetime] | None
+    """Of those the one with the oldest copy."""
+    paused: int
+    unavailable: tuple[str, ...]
+    """Storage locations that Velero cannot use."""
+
+
+NEEDED = (
+    '{__name__=~"foretop_(up|stale_seconds|cluster_info|server_info|visible|slots|slots_in_use|findings|'
+    "finding_oldest_timestamp_seconds|runs_last_night|runs_expected_lost|night_done_timestamp_seconds|"
+    'storage_available|queue_length)"}',
+    "foretop_schedule_paused == 1",
+    'foretop_namespace_protection{foretop_namespace_protection="late"} == 1',
+    "foretop_namespace_newest_copy_timestamp_seconds and on (cluster, target) "
+    'foretop_namespace_protection{foretop_namespace_protection="late"} == 1',
+)
+"""The queries whose answers together are what a fleet is made of."""
+
+
+def fleet(series: Iterable[Series]) -> tuple[ClusterRow, ...]:
+    """The clusters, those that need somebody first. Several names of one uid are one cluster, by its first name."""
+    by_name: dict[str, list[Series]] = {}
+    for one in series:
+        if (name := one.labels.get("cluster", "")) and math.isfinite(one.value):
+            by_name.setdefault(name, []).append(one)
+    rows: list[ClusterRow] = []
+    known: set[str] = set()
+    for name in sorted(by_name):
+        row = _row(name, by_name[name])
+        if not known.intersection(row.uids):
+            rows.append(row)
+            known.update(row.uids)
+    return tuple(sorted(rows, key=_urgency))
+
+
+def _urgency(row: ClusterRow) -> tuple[object, ...]:
+    since = row.worst.since if row.worst is not None else None
+    places = tuple(ClusterState)
+    return places.index(row.state), -row.errors, -row.warnings, since.timestamp() if since else math.inf, row.cluster
+
+
+def _row(name: str, series: list[Series]) -> ClusterRow:
+    def values(metric: str, **labels: str) -> list[float]:
+        return [one.value for one in series if one.name == metric and labels.items() <= one.labels.items()]
+
+    def total(metric: str, **labels: str) -> int:
+        return int(sum(values(metric, **labels)))
+
+    def told(metric: str, label: str, value: float = 1.0) -> tuple[str, ...]:
+        found = {one.labels.get(label, "") for one in series if one.name == metric and one.value == value}
+        return tuple(sorted(filter(None, found)))
+
+    errors, warnings = (total("findings", severity=one.value) for one in (Severity.ERROR, Severity.WARNING))
+    late = {
+        one.labels.get("target", "")
+        for one in series
+        if one.name == "namespace_protection" and one.value and one.labels.get("foretop_namespace_protection") == "late"
+    }
+    copies = [
+        (one.value, one.labels["target"])
+        for one in series
+        if one.name == "namespace_newest_copy_timestamp_seconds" and one.labels.get("target") in late
+    ]
+    slots = values("slots")
+    has_night = values("runs_last_night") or values("runs_expected_lost")
+    night = Night(
+        total("runs_last_night", result="Completed"),
+        total("runs_last_night", result="PartiallyFailed"),
+        total("runs_last_night", result="Failed") + total("runs_last_night", result="FailedValidation"),
+        total("runs_expected_lost"),
+    )
+    return ClusterRow(
+        cluster=name,
+        uids=told("cluster_info", "uid"),
+        state=_state(values("up"), errors, warnings, sees_all=all(values("visible"))),
+        stale=max(values("stale_seconds"), default=0.0),
+        worst=_worst(series),
+        errors=errors,
+        warnings=warnings,
+        releases=told("server_info", "version"),
+        slots=int(sum(slots)) if slots else None,
+        slots_in_use=total("slots_in_use"),
+        waiting=sum(total("queue_length", phase=phase) for phase in ("New", "Queued")),
+        night=night if has_night else None,
+        done_by=_moment(max(values("night_done_timestamp_seconds", certainty="0.9"), default=None)),
+        late=len(late),
+        oldest_late=_oldest(copies),
+        paused=total("schedule_paused"),
+        unavailable=told("storage_available", "storage", 0.0),
+    )
+
+
+def _oldest(copies: list[tuple[float, str]]) -> tuple[str, datetime] | None:
+    at, target = min(copies, default=(0.0, ""))
+    moment = _moment(at)
+    return (target, moment) if target and moment is not None else None
+
+
+def _state(up: list[float], errors: int, warnings: int, *, sees_all: bool) -> ClusterState:
+    if not up or not all(up):
+        return ClusterState.NO_NEWS
+    if errors:
+        return ClusterState.ERRORS
+    if warnings:
+        return ClusterState.WARNINGS
+    return ClusterState.NO_PROBLEMS if sees_all else ClusterState.NOT_ALL_SEEN
+
+
+def _worst(series: Iterable[Series]) -> WorstFinding | None:
+    since: dict[tuple[str, str], float] = {}
+    there: set[tuple[str, str]] = set()
+    for one in series:
+        key = one.labels.get("severity", ""), one.labels.get("code", "")
+        if one.name == "findings" and one.value and key[0] in _GRAVEST_FIRST:
+            there.add(key)
+        elif one.name == "finding_oldest_timestamp_seconds":
+            since[key] = min(one.value, since.get(key, math.inf))
+    if not there:
+        return None
+    severity, code = min(
+        there, key=lambda key: (_GRAVEST_FIRST.index(Severity(key[0])), since.get(key, math.inf), key[1])
+    )
+    return WorstFinding(Severity(severity), code, _moment(since.get((severity, code))))
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    """None also for what lies beyond all calendars."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC) if seconds is not None else None
+    except (OverflowError, OSError, ValueError):
+        return None

@@ -1,0 +1,102 @@
+"""Asks a Prometheus, Thanos or Mimir for the metrics of exporters; whatever it answers is bounded and judged."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+import msgspec
+from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
+
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.foreign_text import LONGEST_QUOTE, redacted
+from foretop_core.rooms.exporter.fleet import NEEDED, Series
+from foretop_core.tables.text.terminal_text import unsigned
+
+_MOST_BYTES = 50 * 2**20
+"""A hundred clusters of forty schedules answer with a tenth of it."""
+_LIMIT = 30.0
+_PREFIX = "foretop_"
+
+
+class _Sample(msgspec.Struct, frozen=True):
+    metric: Mapping[str, str]
+    value: tuple[float, str]
+
+
+class _Data(msgspec.Struct, frozen=True):
+    result_type: str = msgspec.field(name="resultType", default="")
+    result: tuple[_Sample, ...] = ()
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    status: str = ""
+    error: str = ""
+    data: _Data = _Data()
+
+
+class PrometheusServer(msgspec.Struct, frozen=True):
+    """Where to ask, and with which credentials."""
+
+    url: str
+    token: str = ""
+    tls: ssl.SSLContext | None = None
+
+    def check(self) -> None:
+        """Raises BadInput where it is no address."""
+        parts = urlsplit(self.url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise BadInput(
+                f"{redacted(self.url)} is no address of a Prometheus", "it is not http(s)://HOST[:PORT][/PATH]"
+            )
+
+
+async def ask(server: PrometheusServer) -> list[Series]:
+    """The answers to all queries; raises ForetopError in one line."""
+    headers = {"Authorization": f"Bearer {server.token}"} if server.token else {}
+    connector = TCPConnector(ssl=server.tls) if server.tls is not None else TCPConnector()
+    async with ClientSession(headers=headers, timeout=ClientTimeout(_LIMIT), connector=connector) as session:
+        answers = await asyncio.gather(*(_ask(session, server, query) for query in NEEDED))
+    return [series for answer in answers for series in answer]
+
+
+async def _ask(session: ClientSession, server: PrometheusServer, query: str) -> list[Series]:
+    address = f"{server.url.rstrip('/')}/api/v1/query"
+    try:
+        # A redirect may lead to another host, and with it the token.
+        async with session.post(address, data={"query": query}, allow_redirects=False) as answer:
+            status = answer.status
+            body = bytearray()
+            async for part in answer.content.iter_chunked(2**16):
+                body += part
+                if len(body) > _MOST_BYTES:
+                    break
+    except TimeoutError:
+        raise _failure(server, f"no answer within {_LIMIT:g} s") from None
+    except (ClientError, OSError) as problem:
+        raise _failure(server, str(problem) or type(problem).__name__) from None
+    if len(body) > _MOST_BYTES:
+        raise _failure(server, f"its answer has more than {_MOST_BYTES // 2**20} MB")
+    try:
+        decoded = msgspec.json.decode(body, type=_Answer)
+    except msgspec.DecodeError:
+        decoded = _Answer(error="it does not answer as Prometheus does" if status == 200 else "")
+    if status != 200 or decoded.status != "success":
+        raise _failure(server, ": ".join(filter(None, (f"HTTP {status}" if status != 200 else "", decoded.error))))
+    return [one for sample in decoded.data.result if (one := _series(sample)) is not None]
+
+
+def _failure(server: PrometheusServer, why: str) -> ForetopError:
+    return ForetopError(f"Cannot ask {redacted(server.url)}", unsigned(redacted(why))[:LONGEST_QUOTE])
+
+
+def _series(sample: _Sample) -> Series | None:
+    """None for what is no number of an exporter."""
+    name = sample.metric.get("__name__", "")
+    try:
+        value = float(sample.value[1])
+    except ValueError:
+        return None
+    return Series(name.removeprefix(_PREFIX), sample.metric, value) if name.startswith(_PREFIX) else None

@@ -1,0 +1,171 @@
+"""`foretop fleet`: a row for each cluster from the same metrics, whether made here or asked of a server on loopback."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from foretop.cli import run
+from foretop_core.rooms.exporter import prometheus
+from foretop_core.rooms.exporter.fleet import ClusterState, Series, fleet
+from tests.rooms.exporter.test_exporter import STILL
+from tests.wire.boxes import living_box
+
+
+def one(name: str, value: float = 1.0, cluster: str = "prod", **labels: str) -> Series:
+    return Series(name, {"cluster": cluster, **labels}, value)
+
+
+def alive(cluster: str = "prod", uid: str = "u-1") -> list[Series]:
+    return [one("up", cluster=cluster), one("cluster_info", cluster=cluster, uid=uid), one("visible", cluster=cluster)]
+
+
+def test_the_worst_cluster_comes_first_and_only_who_saw_all_says_no_problems() -> None:
+    rows = fleet(
+        [
+            *alive("calm", "u-1"),
+            *alive("blind", "u-2"),
+            one("visible", 0.0, "blind", kind="Schedule"),
+            *alive("warned", "u-3"),
+            one("findings", 2.0, "warned", severity="warning", code="backup-failed"),
+            *alive("ill", "u-4"),
+            one("findings", 1.0, "ill", severity="error", code="namespace-late"),
+            one("findings", 1.0, "ill", severity="error", code="schedule-overdue"),
+            one("finding_oldest_timestamp_seconds", 50.0, "ill", severity="error", code="schedule-overdue"),
+            one("finding_oldest_timestamp_seconds", 90.0, "ill", severity="error", code="namespace-late"),
+            one("up", 0.0, "gone"),
+        ]
+    )
+    assert [(row.cluster, row.state) for row in rows] == [
+        ("gone", ClusterState.NO_NEWS),
+        ("ill", ClusterState.ERRORS),
+        ("warned", ClusterState.WARNINGS),
+        ("blind", ClusterState.NOT_ALL_SEEN),
+        ("calm", ClusterState.NO_PROBLEMS),
+    ]
+    assert rows[1].worst is not None
+    assert rows[1].worst.code == "schedule-overdue", "it lasts longest"
+    assert rows[0].night is None, "nothing is known of it"
+
+
+def test_two_names_of_one_uid_are_one_cluster_and_two_clusters_of_one_name_are_told() -> None:
+    rows = fleet(
+        [*alive("a", "u-1"), *alive("b", "u-1"), *alive("c", "u-2"), one("cluster_info", cluster="c", uid="u-3")]
+    )
+    assert [(row.cluster, row.uids) for row in rows] == [("a", ("u-1",)), ("c", ("u-2", "u-3"))]
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), -1e300, 1e300])
+def test_odd_numbers_cost_themselves_only(odd: float) -> None:
+    (row,) = fleet(
+        [
+            *alive(),
+            one("night_done_timestamp_seconds", odd, certainty="0.9"),
+            one("finding_oldest_timestamp_seconds", odd, severity="error", code="x"),
+            one("findings", 1.0, severity="error", code="x"),
+            one("findings", 1.0, severity="of somebody's own", code="y"),
+            Series("up", {}, 1.0),
+        ]
+    )
+    assert (row.state, row.done_by) == (ClusterState.ERRORS, None)
+
+
+@contextmanager
+def answering(body: bytes, status: int = 200, **headers: str) -> Iterator[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status)
+            for name, text in headers.items():
+                self.send_header(name, text)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: Any) -> None:
+            """Nobody reads it."""
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def vector(*samples: tuple[dict[str, str], str]) -> bytes:
+    result = [{"metric": metric, "value": [1.0, value]} for metric, value in samples]
+    return json.dumps({"status": "success", "data": {"resultType": "vector", "result": result}}).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "error"),
+    [
+        (b"<html>", 200, "it does not answer as Prometheus does"),
+        (b'{"status": "success", "data": {"result": [1', 200, "it does not answer as Prometheus does"),
+        (b'{"status": "error", "error": "too many samples"}', 422, "HTTP 422: too many samples"),
+        (b"no", 401, "HTTP 401"),
+        (b"", 302, "HTTP 302"),
+        (b'{"status": "error", "error": "\x1b[2J password=canary"}', 200, "Cannot ask http://127.0.0.1"),
+        (b" " * 5000, 200, "its answer has more than 0 MB"),
+    ],
+)
+def test_a_server_that_answers_something_else_is_one_line(
+    body: bytes, status: int, error: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prometheus, "_MOST_BYTES", 4000)
+    with answering(body, status, Location="http://127.0.0.1:1/") as url:
+        assert run(["fleet", "--prometheus", url]) == 3
+    told = capsys.readouterr().err
+    assert error in told
+    assert told.count("\n") == 1
+    assert "canary" not in told
+    assert "\x1b" not in told
+
+
+def test_what_is_no_number_of_an_exporter_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    odd = [({"__name__": "foretop_up", "cluster": "a\x1b[2J"}, "1"), ({"cluster": "b"}, "1"), ({"__name__": "up"}, "1")]
+    with answering(vector(*odd, ({"__name__": "foretop_up", "cluster": "c"}, "many"))) as url:
+        assert run(["fleet", "--prometheus", url]) == 0
+    told = capsys.readouterr().out
+    assert "a\\x1b[2J" in told
+    assert len(told.splitlines()) == 3
+    with answering(vector()) as url:
+        assert run(["fleet", "--prometheus", url]) == 0
+    assert capsys.readouterr().out == "No cluster: there are no metrics of a foretop exporter.\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--prometheus", "thanos:9090"), "thanos:9090 is no address of a Prometheus"),
+        (("--prometheus-ca", "/nowhere"), "there is no --prometheus"),
+        (("--prometheus", "https://h", "--prometheus-ca", "/nowhere"), "Cannot use /nowhere: No such file"),
+        (("--prometheus", "https://h", "--prometheus-token-file", "/nowhere"), "Cannot read /nowhere"),
+    ],
+)
+def test_bad_input_is_one_line(words: tuple[str, ...], error: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["fleet", *words]) == 2
+    assert error in capsys.readouterr().err
+
+
+def test_by_watching_each_context_has_a_row_also_one_that_is_gone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with living_box("quiet", tmp_path, STILL) as (_, path):
+        config = yaml.safe_load(Path(path).read_text())
+        config["clusters"].append({"name": "gone", "cluster": {"server": "http://127.0.0.1:1"}})
+        config["contexts"].append({"name": "gone", "context": {**config["contexts"][0]["context"], "cluster": "gone"}})
+        Path(path).write_text(yaml.safe_dump(config))
+        assert run(["fleet", "--kubeconfig", path, "-o", "json"]) == 1
+    rows = json.loads(capsys.readouterr().out)["items"]
+    assert [(row["cluster"], row["state"]) for row in rows] == [("gone", "no news"), ("minicluster", "no problems")]
+    assert (rows[0]["slots"], rows[0]["completedLastDay"], rows[0]["uids"]) == (None, None, [])
+    assert rows[1]["completedLastDay"]
