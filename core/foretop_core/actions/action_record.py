@@ -87,8 +87,11 @@ class DialogSpec(msgspec.Struct, frozen=True):
     fields: tuple[Field, ...] = ()
     another_choice_helps: bool = False
     """What is refused with these choices may be possible with others: the form stays then."""
-    names_objects: bool = False
-    """The planner takes `named_at`, when the dialog was opened: the names that were shown are those that are made."""
+    planner: Callable[..., Any] | None = None
+    """Takes the fields by name; None where the planner of the record does."""
+    takes: tuple[str, ...] = ()
+    """What else it takes: `named_at`, when the dialog was opened (the names that were shown are those that are made),
+    `findings` that are chosen, `users` who act in each cluster, and the `shifts`."""
     together: Callable[[ClusterSnapshot, list[Any]], str] | None = None
     """The warning about what only all of them together lose: each object is planned alone."""
     current: Callable[[Any, datetime], str] | None = None

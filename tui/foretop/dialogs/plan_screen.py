@@ -149,15 +149,24 @@ class PlanScreen(DialogFrame):
 
     def planner(self) -> Planner:
         """The planner of what is asked for, as it stands in the dialog now."""
-        values = self.values() | ({"named_at": self.opened} if self.spec.names_objects else {})
+        values, others = self.values(), self._others()
+        values |= {name: others[name] for name in self.spec.takes}
         offered = self._choices()
         for field in self.spec.fields:
             if isinstance(field, ChoiceField) and field.served_as:
                 values[field.served_as] = field in offered
                 values[field.name] = values[field.name] if field in offered else field.options[0][1]
-        if self.targets.findings:
-            values["findings"] = self.targets.findings
-        return chosen(self.record.planner, **values)
+        return chosen(self._planner, **values)
+
+    @property
+    def _planner(self) -> Callable[..., Plan]:
+        return self.spec.planner or self.record.planner
+
+    def _others(self) -> dict[str, Any]:
+        """The values that are no fields, by the names under which a planner takes them."""
+        users = {context: self.service.user(context) for context in self.contexts}
+        others = {"findings": self.targets.findings, "users": users, "shifts": self.service.shifts}
+        return {"named_at": self.opened, **others}
 
     def make_plan(self) -> TrackedPlan:
         """Each object is planned alone; what only all of them together lose is said once for all."""
@@ -183,7 +192,9 @@ class PlanScreen(DialogFrame):
         """True if nothing of it can be done, whatever is chosen: there is a reason to read, and nothing to fill in."""
         if self.steps or self.plan is None or not self.plan.refused or self.spec.another_choice_helps:
             return False
-        return bool(self.actions) or not any(map(self._is_possible, self._choices()))
+        # A form that takes more than fields is refused for what it is asked of.
+        is_own = bool(self.actions or self.spec.planner)
+        return is_own or not any(map(self._is_possible, self._choices()))
 
     def _choices(self) -> list[ChoiceField]:
         """The choices that are offered."""
@@ -193,7 +204,7 @@ class PlanScreen(DialogFrame):
     def _is_possible(self, field: ChoiceField) -> bool:
         """One of the options leads to a change."""
         flag = {field.served_as: True} if field.served_as else {}
-        planners = (chosen(self.record.planner, **flag, **{field.name: value}) for _, value in field.options)
+        planners = (chosen(self._planner, **flag, **{field.name: value}) for _, value in field.options)
         try:
             return any(self.service.plan(self.record, planner, self.keys).plan.steps for planner in planners)
         except ForetopError:
@@ -282,6 +293,8 @@ class PlanScreen(DialogFrame):
 
     def on_mount(self) -> None:
         self._ask_for_names()
+        if "users" in self.spec.takes:
+            self.learn_users()
         for field in self.spec.fields:
             if isinstance(field, ChoiceField) and field.served is not None:
                 self._field(field).display = False

@@ -188,6 +188,21 @@ def _step(
     return replace(step, changes=(*step.summary, *change_lines("POST", body, {})))
 
 
+def _acknowledge(
+    snapshot: ClusterSnapshot,
+    items: Iterable[Resource],
+    now: datetime,
+    findings: Sequence[Finding],
+    users: Mapping[str, str],
+    shifts: tuple[Sequence[str], tzinfo],
+    reason: str,
+    until: str,
+) -> Plan:
+    """As its form says: `shifts` are the times of day at which they end, and the zone of these."""
+    request = AcknowledgeRequest(users[snapshot.context], reason, acknowledgement_end(until, now, *shifts))
+    return plan_acknowledge(snapshot, items, findings, request, now)
+
+
 _LENGTHS = (("an hour", "1h"), ("the end of the shift", SHIFT), ("it changes", CHANGE))
 ACKNOWLEDGE = ActionRecord(
     230,
@@ -211,6 +226,8 @@ ACKNOWLEDGE = ActionRecord(
             TextField("reason", "Reason", "known, disk swap on Monday"),
             ChoiceField("until", "Known until", _LENGTHS),
         ),
+        planner=_acknowledge,
+        takes=("findings", "users", "shifts"),
     ),
     commands=(
         CommandLine(
@@ -234,6 +251,6 @@ UNACKNOWLEDGE = ActionRecord(
     short="open again",
     footer=MIDDLE,
     words=("unacknowledge",),
-    dialog=DialogSpec("Open again: {}", "Open again", noun="finding"),
+    dialog=DialogSpec("Open again: {}", "Open again", noun="finding", takes=("findings",)),
     commands=(CommandLine("unacknowledge", "foretop unacknowledge schedule/nightly"),),
 )

@@ -329,7 +329,7 @@ BACK_UP_NOW = ActionRecord(
     footer=LATE,
     words=("backup now", "run now"),
     hint="back {} up now",
-    dialog=DialogSpec("Back up {} now", "Back up", ("Back up {} now", "Back up {} now"), names_objects=True),
+    dialog=DialogSpec("Back up {} now", "Back up", ("Back up {} now", "Back up {} now"), takes=("named_at",)),
     follow=follow_backup,
     commands=(CommandLine("backup create", "foretop backup create --from-schedule nightly --wait"),),
     purpose="back up now",
@@ -347,7 +347,7 @@ RUN_AGAIN = ActionRecord(
     footer=LATE,
     words=("backup now",),
     hint="run {} again",
-    dialog=DialogSpec("Run {} again", "Run again", ("Run {} again", "Run {} again"), "backup", names_objects=True),
+    dialog=DialogSpec("Run {} again", "Run again", ("Run {} again", "Run {} again"), "backup", takes=("named_at",)),
     follow=follow_backup,
     commands=(CommandLine("backup create"),),
 )
