@@ -137,9 +137,9 @@ LIVE = (
     Picture("unpause", "maintenance", ("2", "down", "u"), ROOMY),
     Picture("edit", "default", ("2", "e", "ctrl+u", *"47 2 * * 1-5"), ROOMY),
     *(
-        Picture(name, "default", keys, ROOMY, awaited=awaited)
+        Picture(name, "default", keys, ROOMY, awaited=awaited, after=tuple(after))
         for pictures in samples("PICTURES")
-        for name, keys, awaited in pictures
+        for name, keys, awaited, *after in pictures
     ),
     Picture("pods", "dead", ("colon", *"pods", "enter"), ROOMY),
     Picture(

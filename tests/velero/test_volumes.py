@@ -191,7 +191,7 @@ class Trial:
         elif state in (ProtectionState.VOLUMES_MISSING, ProtectionState.MANIFESTS_ONLY):
             is_right = not has_all
         self.tally.count(
-            f"{when}: {state.value}",
+            f"{when}: its namespace is {state.value}",
             is_right=is_right,
             why=f"{name} {namespace} {self._spec(name)}: {evidence} {held.told}",
         )

@@ -52,6 +52,8 @@ class MovementStatus(Wire, frozen=True):
     start_timestamp: Time | None = None
     completion_timestamp: Time | None = None
     progress: BytesProgress = BytesProgress()
+    incremental_bytes: Count | None = None
+    """Those that the storage did not have yet; None where none were, or the release does not tell."""
 
 
 class DataMovement(Resource, frozen=True):

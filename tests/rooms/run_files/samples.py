@@ -34,6 +34,8 @@ ELSEWHERE = {
 """Actions that no view of the tour's cluster offers, and what presses their keys instead."""
 PICTURES = [
     ("results", ("7", "/", *"phase:Part", "enter", "x", "enter"), "Fetched at"),
+    ("inside", ("7", "I", "enter"), "Objects:"),
+    ("compared", ("7", "I", "enter"), "Objects:", "V", *"now", "enter"),
     ("failed-restore", ("8", "/", *"phase:PartiallyFailed", "enter", "x", "enter"), "persistentvolumeclaims"),
 ]
-"""Pictures of the default scene: name, keys, and what is awaited."""
+"""Pictures of the default scene: name, keys, what is awaited, and the keys after that."""

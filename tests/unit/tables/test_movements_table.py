@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from foretop.panes.volumes_section import movement_pane
 from foretop_core.models import (
     DataDownload,
     DataMovement,
@@ -110,6 +111,7 @@ def test_each_movement_says_how_far_it_is_and_how_long_it_takes() -> None:
         "node": "worker-1",
         "bytesDone": 30 * _MB,
         "bytesTotal": 120 * _MB,
+        "bytesNew": None,
         "bytesPerSecond": 3 * _MB,
         "secondsLeft": 30,
         "started": "2026-11-15T02:40:57Z",
@@ -241,3 +243,13 @@ def test_each_pod_says_what_it_does_and_how_it_is() -> None:
 def test_pods_of_the_same_role_are_in_the_order_of_their_names() -> None:
     pods = [velero_pod(name) for name in ("server-b", "server-a", "agent-1")]
     assert [PodsView().column("role").sort(pod) for pod in pods] == [(0, "server-b"), (0, "server-a"), (1, "agent-1")]
+
+
+def test_the_bytes_that_were_new_to_the_storage_are_told_where_velero_tells_them() -> None:
+    one = moved("a", "Completed", 120 * _MB, 120 * _MB, ended="02:01:07", incrementalBytes=2 * _MB)
+    other = moved("b", "Completed", 120 * _MB, 120 * _MB, ended="02:01:07")
+    table = Shown("movements", [one, other])
+    render = table.render_context()
+    assert {item["name"]: item["bytesNew"] for item in table.items()} == {"a": 2 * _MB, "b": None}
+    told = ["".join(piece.text for piece in movement_pane(item, render)[0].spans) for item in (one, other)]
+    assert told[0] == told[1].replace("(100 %)", "(100 %), 2.0 MB of it new")

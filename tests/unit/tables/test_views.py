@@ -58,7 +58,7 @@ CONTRACT = {
     "pods": IDENTITY
     | {"role", "phase", "status", "readyContainers", "containers", "restarts", "lastExit", "node", "created"},
     "movements": IDENTITY
-    | {"phase", "volume", "backup", "restore", "node", "bytesDone", "bytesTotal", "secondsLeft", "message"},
+    | {"phase", "volume", "backup", "restore", "node", "bytesDone", "bytesTotal", "bytesNew", "secondsLeft", "message"},
     "repositories": IDENTITY | {"phase", "volumeNamespace", "storageLocation", "type", "maintained", "message"},
     "protection": IDENTITY
     | {"exists", "state", "newestCopy", "newestCopyAt", "newestCopyComplete", "promisedSince", "lateFrom", "goodCopies"}

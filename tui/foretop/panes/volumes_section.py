@@ -73,6 +73,7 @@ def _state(movement: DataMovement, render: RenderContext) -> tuple[Span, Span]:
         share = (
             f"{share} of {humanize.size(progress.total_bytes)} ({100 * progress.bytes_done // progress.total_bytes} %)"
         )
+    new = f", {humanize.size(status.incremental_bytes)} of it new" if status.incremental_bytes else ""
     speed, length = rate(movement, render.now), time_left(movement, render.now)
     at_rate = f", {humanize.size(int(speed))}/s" if speed is not None else ""
     to_go = f", about {humanize.duration(length)} left" if length is not None else ""
@@ -84,7 +85,7 @@ def _state(movement: DataMovement, render: RenderContext) -> tuple[Span, Span]:
     tone = Tone.BAD if movement.phase in ("Failed", "Canceled") else Tone.PLAIN
     message = f": {status.message}" if status.message else ""
     phase = span(movement.phase or "New", tone, bold=tone is Tone.BAD)
-    return phase, span(f"{node}{share}{at_rate}{to_go}{waits}{message}")
+    return phase, span(f"{node}{share}{new}{at_rate}{to_go}{waits}{message}")
 
 
 def movement_pane(movement: DataMovement, render: RenderContext) -> tuple[Paragraph, ...]:

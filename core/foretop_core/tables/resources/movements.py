@@ -82,6 +82,7 @@ class MovementsView(View[DataMovement]):
             "node": entry.node or None,
             "bytesDone": status.progress.bytes_done,
             "bytesTotal": status.progress.total_bytes,
+            "bytesNew": status.incremental_bytes,
             "bytesPerSecond": int(speed) if speed is not None else None,
             "secondsLeft": int(length.total_seconds()) if length is not None else None,
             "started": rfc3339(status.start_timestamp),
