@@ -95,6 +95,5 @@ def test_without_a_terminal_open_prints_a_report(capsys: pytest.CaptureFixture[s
 def test_what_cannot_be_opened_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["open", "/nowhere/at/all"]) == 2
     assert capsys.readouterr().err == (
-        "foretop: /nowhere/at/all cannot be opened: No such file or directory "
-        "(give a directory, tar, zip, YAML or JSON)\n"
+        "foretop: /nowhere/at/all cannot be opened: No such file or directory (give a path that is there)\n"
     )

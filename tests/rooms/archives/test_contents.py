@@ -150,7 +150,7 @@ def test_names_that_lead_outside_and_links_are_left_out(tmp_path: Path) -> None:
     archive = read(path)
     assert names(archive, SCHEDULE) == ["finejson"]
     assert archive.notes == (
-        "Left out, for its name leads outside the archive: '../outside.json' and 2 more",
+        "Left out, for its name leads outside the archive: ../outside.json and 2 more",
         "Left out, for it is a link or no regular file: link.json and 2 more",
     )
 
@@ -177,6 +177,22 @@ def test_a_bomb_of_zeros_ends_soon_and_what_came_before_it_is_shown(tmp_path: Pa
     assert names(archive, SCHEDULE) == ["before"]
     assert time.monotonic() - began < 10
     assert any("it unpacks to more than" in note for note in archive.notes), archive.notes
+
+
+@pytest.mark.parametrize("text", [unit * 1_000_000 for unit in (b"\n", b" -", b"\0", b"kind:", b"{")])
+def test_a_text_that_is_made_to_be_slow_is_not(text: bytes, tmp_path: Path) -> None:
+    files = {"a.yaml": text, "b.json": text, "c.yaml": b"kind: List\n" + text, "fine.json": listed(schedule("fine"))}
+    began = time.monotonic()
+    assert names(read(tree(tmp_path / "x", files)), SCHEDULE) == ["fine"]
+    assert time.monotonic() - began < 20
+
+
+def test_more_yaml_than_can_be_read_in_time_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contents, "MOST_YAML", 600)
+    files = {f"{name}.yaml": yaml.safe_dump(schedule(name)).encode() for name in "abcdef"}
+    archive = read(tree(tmp_path / "x", files))
+    assert 0 < len(names(archive, SCHEDULE)) < 6
+    assert any(note.startswith("Left out, for there is too much YAML") for note in archive.notes)
 
 
 def test_more_members_and_objects_than_anybody_sends_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

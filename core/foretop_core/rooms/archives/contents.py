@@ -28,11 +28,13 @@ _TELL_EACH, _LARGE = 500, 2**20
 """Progress is told for every so many files, and for each that is large."""
 MOST_BYTES = 512 * 2**20
 """Of all objects together."""
+MOST_YAML = 96 * 2**20
+"""Characters of all files together: a second is enough for one or two million of them."""
 READ_KINDS: Mapping[tuple[str, str], Kind] = {
     (kind.group, kind.name): kind for kind in vars(kinds).values() if isinstance(kind, Kind)
 }
-_READ_NAMES = "|".join({name for _, name in READ_KINDS})
-_READ = re.compile(rf"""^[\s-]*"?kind"?:\s*["']?(?:List|(?:{_READ_NAMES})(?:List)?)["']?,?\s*$""", re.MULTILINE)
+_READ_NAMES = "|".join(f"{name}(?:List)?" for name in {"List", *(name for _, name in READ_KINDS)})
+_READ = re.compile(rf"""^[ \t-]*"?kind"?:[ \t]*["']?(?:{_READ_NAMES})["']?,?[ \t\r]*$""", re.MULTILINE)
 _RECORDING = ".jsonl"
 LISTED_FILE = "foretop/listed.json"
 _OBJECT_FILES = (".json", ".yaml", ".yml")
@@ -147,6 +149,7 @@ class _Reader:
         self.count = 0
         self._bytes = 0
         self._others = 0
+        self._yaml = 0
         self._notes = notes
         self._listed: set[tuple[Kind, str]] = set()
         self._single: set[tuple[Kind, str]] = set()
@@ -231,6 +234,10 @@ class _Reader:
             if not _READ.search(document):
                 self._others += bool(document.strip())
                 continue
+            self._yaml += len(document)
+            if self._yaml > MOST_YAML:
+                self._notes.add("Left out, for there is too much YAML to read it in time", name)
+                return
             for value in self._parsed(document, name):
                 self._take_document(msgspec.convert(_without_items(value), _Typed), value, name, place)
 

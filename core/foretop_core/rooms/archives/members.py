@@ -78,7 +78,7 @@ class Notes:
 
     def add(self, what: str, example: str = "") -> None:
         self._counts[what] += 1
-        self._examples.setdefault(what, example[:_LONGEST_NAME])
+        self._examples.setdefault(what, example[:_LONGEST_NAME] if example.isprintable() else repr(example)[:80])
 
     def lines(self) -> tuple[str, ...]:
         return tuple(
@@ -129,7 +129,7 @@ def members(path: Path, notes: Notes) -> Iterator[Member]:
     try:
         for member in _all(path, notes):
             if not _is_inside(member.name):
-                notes.add("Left out, for its name leads outside the archive", repr(member.name)[:80])
+                notes.add("Left out, for its name leads outside the archive", member.name)
                 continue
             yield member
             number += 1

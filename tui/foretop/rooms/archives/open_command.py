@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 from msgspec.structs import replace
 
@@ -10,6 +12,7 @@ from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.report import report_on_clusters
 from foretop.commands.start_dashboard import DisplayFlags, has_terminal, screen_options, watch_clusters
+from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 
 
@@ -27,6 +30,10 @@ def command(
     Its time is that of the archive, nothing is written or downloaded, and what is not in it is said. Without a terminal
     it prints one plain report.
     """
+    for path in paths:
+        if not os.path.exists(path):
+            # Before the screen, which would look for it again and again.
+            raise BadInput(f"{path} cannot be opened", "No such file or directory", "give a path that is there")
     options = replace(session_options, files=paths, files_at=argument_values.moment(at) if at else None)
     if has_terminal():
         return watch_clusters(options, display_flags)
