@@ -52,6 +52,8 @@ _OTHER_KNOB = 16
 _SHORTEST_NAME = 8
 _TYPING_PAUSE = 0.3
 """Seconds without a key after which the plan is made again."""
+_REST = 9
+"""So many times as long as a plan took it is not made again: of many objects, keys would wait for it all the time."""
 _BRIEF = 2.5
 """Seconds for a toast of three words."""
 _QUOTED = re.compile("'([^']+)'")
@@ -100,6 +102,7 @@ class PlanScreen(DialogFrame):
         """Runs out when typing has paused."""
         self._basis: object = None
         """What the plan was made of, beside the fields."""
+        self._rests_until = 0.0
         self._is_formless = False
         self._news: list[Paragraph] = []
         self._uids: dict[ObjectRef, str] = {}
@@ -332,8 +335,13 @@ class PlanScreen(DialogFrame):
 
     def pulse(self) -> None:
         """Makes the plan again when its cluster or the minute is another one, and not while somebody types."""
-        if self._basis is not None and self._typing is None and self._basis != self.service.basis(self.contexts):
+        if self._basis is None or self._typing is not None or self._basis == self.service.basis(self.contexts):
+            return
+        loop = asyncio.get_running_loop()
+        if loop.time() >= self._rests_until:
+            begun = loop.time()
             self.replan()
+            self._rests_until = loop.time() + _REST * (loop.time() - begun)
 
     @on(Input.Changed)
     def _typed_on(self, event: Input.Changed) -> None:
