@@ -245,6 +245,8 @@ def snapshot_count(
 
 def may_have_others(backup: Backup) -> bool:
     """True if some of its snapshots may be of volumes of other namespaces, or of those without a claim."""
+    if not backup.status.volume_snapshots_attempted:
+        return False
     # Policies are read where a backup is judged, and not for the first rows.
     from foretop_core.rules.volumes.run_filters import RunFilters
 
@@ -252,8 +254,7 @@ def may_have_others(backup: Backup) -> bool:
     spec = backup.spec
     is_of_all = not spec.excluded_namespaces and spec.included_namespaces in ((), ("*",))
     filters = RunFilters(spec, namespace_filter(spec), is_of_all_namespaces=is_of_all)
-    may_list = filters.lists_volumes() or cluster_scoped_text(spec) == "all" or bool(resource_policy(spec))
-    return backup.status.volume_snapshots_attempted > 0 and may_list
+    return filters.lists_volumes() or cluster_scoped_text(spec) == "all" or bool(resource_policy(spec))
 
 
 def open_volumes(
