@@ -139,6 +139,8 @@ async def permitted_file_owner(executor: PlanExecutor, item: NonAdmin, file: Run
     phase = run.phase if run is not None else copied
     if why_no_files(phase):
         raise FileUnavailable(*_unwritten(item.name, file, phase, f"its {word} is {phase or 'New'}"))
+    if executor.client.kept_file is not None and run is not None:
+        return run
     if has_own_storage(snapshot, item):
         return item
     allowed = await executor.access.verdict(permission("create", DOWNLOAD_REQUEST, item.velero.namespace))

@@ -17,20 +17,22 @@ from urllib.parse import unquote
 import msgspec
 
 from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.actions.run_files import FileUnavailable
+from foretop_core.actions.run_logs import SELECTORS
 from foretop_core.background import in_thread
 from foretop_core.clock import Clock
 from foretop_core.config.protection import Protection
-from foretop_core.errors import ForetopError, Unreadable
+from foretop_core.errors import Unreadable
 from foretop_core.kube.connection.auth import Authenticator
 from foretop_core.kube.connection.client import ANSWER_LIMIT, JSON, ApiClient, Response, WritePermit
 from foretop_core.kube.connection.config import ContextConfig
 from foretop_core.kube.connection.connection_errors import ApiError, NotInArchive, WriteRefused
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
-from foretop_core.models.kinds import NAMESPACE, Kind
+from foretop_core.models.kinds import NAMESPACE, POD, VELERO_DEPLOYMENT, Kind
 from foretop_core.models.wire import Resource, decode
 from foretop_core.rooms.archives.contents import READ_KINDS, Archive, Key
 from foretop_core.rooms.archives.members import first_bytes
-from foretop_core.rooms.archives.texts import described_file, log_name, pod_log_name
+from foretop_core.rooms.archives.texts import described_file, log_name, pod_log_name, velero_pods
 
 _PATH = re.compile(
     r"/(?:api/v1|apis/(?P<group>[^/]+)/[^/]+)(?:/namespaces/(?P<namespace>[^/]+))?/(?P<plural>[^/]+)"
@@ -44,6 +46,7 @@ _WOULD_HAVE = {
     RunFile.RESOURCES: "velero backup describe NAME --details prints it",
     RunFile.VOLUMES: "no archive has it",
 }
+_VELERO = [{"name": VELERO_DEPLOYMENT}]
 _READS = ("get", "list", "watch")
 _IN = re.compile(r"([^\s,!=()]+)\s+in\s+\(([^)]*)\)")
 
@@ -128,7 +131,7 @@ class ArchiveClient(ApiClient):
         answer = text if file is RunFile.LOG else described_file(text, file)
         if not name or answer is None:
             verb = "is" if file.is_one else "are"
-            raise ForetopError(f"{words} {verb} not in the archive", "", _WOULD_HAVE[file].replace("NAME", run.name))
+            raise FileUnavailable(f"{words} {verb} not in the archive", "", _WOULD_HAVE[file].replace("NAME", run.name))
         return bytearray(answer)
 
     async def _container_log(self, namespace: str, pod: str, params: Mapping[str, str]) -> bytes:
@@ -182,6 +185,9 @@ class ArchiveClient(ApiClient):
         raise NotInArchive(f"{kind.name} {name} is", _more(kind))
 
     def _list(self, kind: Kind, namespace: str, params: Mapping[str, str]) -> bytes:
+        if kind is POD and params.get("labelSelector") == SELECTORS[0] and not self.archive.is_listed(POD, namespace):
+            pods = velero_pods(self.archive.texts, namespace)
+            return _page(POD.name, [{"metadata": {"name": name}, "spec": {"containers": _VELERO}} for name in pods])
         held = self.archive.objects.get(kind, {})
         chosen = [raw for key, raw in held.items() if namespace in ("", key[0]) and _fits(kind, key, raw, params)]
         if not self.archive.is_listed(kind, namespace) and not (chosen and "fieldSelector" in params):

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from foretop_core.actions.planners.downloads import RunFile
+from foretop_core.models.kinds import VELERO_DEPLOYMENT
 
 _RESULTS = {"Errors": "errors", "Warnings": "warnings"}
 _HEAD = re.compile(r"(  |    )(\S[^:]*):\s*(.*)")
@@ -37,6 +38,14 @@ def pod_log_name(texts: Sequence[str], namespace: str, pod: str, container: str,
         if is_mine and text.endswith(ends) and (previous or not text.endswith("/logs/previous.log")):
             return text
     return ""
+
+
+def velero_pods(texts: Sequence[str], namespace: str) -> list[str]:
+    """The pods of a server by their logs: velero debug sends those, and not the pods."""
+    parted = [text.split("/") for text in texts]
+    places = [(parts, parts.index(namespace)) for parts in parted if namespace in parts and VELERO_DEPLOYMENT in parts]
+    pods = {parts[at + 1 + (parts[at + 1 : at + 2] == ["pods"])] for parts, at in places if len(parts) > at + 3}
+    return sorted(pods)
 
 
 def described_file(text: bytes, file: RunFile) -> bytes | None:
