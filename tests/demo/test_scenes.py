@@ -238,7 +238,7 @@ def protection_states(box: SimulatedCluster) -> dict[str, str]:
     snapshot = assemble(box.objects())
     index = protection_index(snapshot)
     judge = ProtectionJudge(snapshot, box.clock.now(), ProtectionLimits())
-    return {name: judge.state(row).value for name in index.names if (row := index.row(name)) is not None}
+    return {name: judge.facts(row).state.value for name in index.names if (row := index.row(name)) is not None}
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -63,7 +63,7 @@ def test_a_namespace_whose_last_copy_expires_is_a_finding_where_the_protection_p
         now, snapshot = source.clock("").now(), source.store.snapshot(source.contexts[0])
         judge = ProtectionJudge(snapshot, now, Thresholds().protection)
         rows = (row for one in snapshot.protection.names if (row := snapshot.protection.row(one)) is not None)
-        expiring = {row.namespace for row in rows if judge.state(row) is ProtectionState.EXPIRING}
+        expiring = {row.namespace for row in rows if judge.facts(row).state is ProtectionState.EXPIRING}
         told = {one.subject.name for one in triage(snapshot, now).findings if one.code == "namespace-expiring"}
         assert expiring == told, name
         said += len(told)

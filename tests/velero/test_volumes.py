@@ -179,7 +179,7 @@ class Trial:
         held = self.held[name]
         row = snapshot.protection.row(namespace)
         assert row is not None
-        state = ProtectionJudge(snapshot, at.now, ProtectionLimits()).state(row)
+        state = ProtectionJudge(snapshot, at.now, ProtectionLimits()).facts(row).state
         evidence = snapshot.volumes_in(snapshot.backups[0], namespace)
         chosen = {one.name for one in evidence.chosen}
         data = {one.claim for one in self.world.volumes if one.namespace == namespace and one.volume}

@@ -70,7 +70,7 @@ def measure() -> Iterator[Figure]:
             index = protection_index(at)
             for namespace in index.names:
                 if (row := index.row(namespace)) is not None:
-                    by.state(row)
+                    _ = by.facts(row).state
             return index
 
         index, changed = judged(), snapshot.backups[7]

@@ -6,9 +6,9 @@ import operator
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import cached_property
+from functools import cached_property, wraps
 from heapq import nlargest
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
 import msgspec
 
@@ -16,7 +16,6 @@ from foretop_core.cron import Dialect
 from foretop_core.models import (
     Backup,
     BackupRepository,
-    BackupSpec,
     BackupStorageLocation,
     CronJob,
     DataMovement,
@@ -90,6 +89,31 @@ QUEUE_FIELD = "queuePosition"
 _UNREAD = {PERSISTENT_VOLUMES: VOLUME.name, RELEASE: DEPLOYMENT.name, SERVER_FLAGS: DEPLOYMENT.name}
 """By what decides about volumes, the kind that tells it."""
 _JUDGED_BY = frozenset({"", "Schedule", "Backup", "Restore", "BackupStorageLocation"})
+
+
+S = TypeVar("S")
+Asked = TypeVarTuple("Asked")
+V = TypeVar("V")
+
+
+def remembered(method: Callable[[S, *Asked], V]) -> Callable[[S, *Asked], V]:
+    """Asks a method once for the same arguments, as long as its object lives.
+
+    The same are equal words and numbers, and the very same object: one that was read anew is another.
+    """
+    name = f"answers of {method.__name__}"
+
+    @wraps(method)
+    def answer(self: S, *asked: *Asked) -> V:
+        answers: dict[Any, tuple[Any, V]] = self.__dict__.setdefault(name, {})
+        key = tuple([one if isinstance(one, str | int) else id(one) for one in asked])
+        known = answers.get(key)
+        if known is None:
+            # The arguments are kept with the answer, so that no other object is taken for one that is gone.
+            known = answers[key] = (asked, method(self, *asked))
+        return known[1]
+
+    return answer
 
 
 class VeleroInfo(msgspec.Struct, frozen=True):
@@ -276,14 +300,12 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     def server(self, namespace: str) -> VeleroInfo:
         return self.servers.get(namespace, VeleroInfo())
 
+    @remembered
     def verdict(self, namespace: str) -> DialectVerdict:
         """Which cron dialect the Velero server of a namespace has, as far as that can be told."""
-        found = self._verdicts.get(namespace)
-        if found is None:
-            # Where the release is known, what thousands of schedules did need not be looked at.
-            named = decide(named_evidence(self, namespace))
-            found = self._verdicts[namespace] = named if named.is_certain else self.full_verdict(namespace)
-        return found
+        # Where the release is known, what thousands of schedules did need not be looked at.
+        named = decide(named_evidence(self, namespace))
+        return named if named.is_certain else self.full_verdict(namespace)
 
     def full_verdict(self, namespace: str) -> DialectVerdict:
         """The same, with all that speaks against it; costs a look at every schedule of the server."""
@@ -309,13 +331,10 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         """The schedules that can be judged, each with the dialect of its server; of the others a note tells."""
         return tuple((item, dialect) for item in self.schedules if (dialect := self.dialect(item)) is not None)
 
+    @remembered
     def runs(self, schedule: Schedule) -> tuple[Backup, ...]:
-        """The schedule's own backups, newest first."""
-        key = (schedule.namespace, schedule.name)
-        found = self._runs.get(key)
-        if found is None:
-            found = self._runs[key] = history(schedule, self.labelled_runs(schedule))
-        return found
+        """The schedule's own backups, newest first: half a dozen rules ask for them."""
+        return history(schedule, self.labelled_runs(schedule))
 
     def labelled_runs(self, schedule: Schedule) -> tuple[Backup, ...]:
         """Also those of an earlier schedule of the same name: Velero goes by the label."""
@@ -348,15 +367,6 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     def velero_restore(self, nar: NonAdminRestore) -> Restore | None:
         uuid = nar.velero.nacuuid
         return own_run(self.lookups.restores_of_uuid(uuid), nar.velero.name) if uuid else None
-
-    @cached_property
-    def _verdicts(self) -> dict[str, DialectVerdict]:
-        return {}
-
-    @cached_property
-    def _runs(self) -> dict[tuple[str, str], tuple[Backup, ...]]:
-        """Half a dozen rules ask for the same histories."""
-        return {}
 
     @cached_property
     def velero_namespaces(self) -> tuple[str, ...]:
@@ -420,31 +430,21 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             chosen=lambda: self._chosen_volumes(backup, namespace),
         )
 
+    @remembered
     def _chosen_volumes(self, backup: Backup, namespace: str) -> Mapping[str, str]:
         """The volumes of a namespace that somebody chose to leave out of a backup, and by what."""
         from foretop_core.rules.volumes.choices import chosen_volumes
 
-        key = backup.namespace, backup.name, namespace
-        if key not in self._chosen_by_backup:
-            deciders = self.deciders(backup.namespace)
-            objects = self._namespace_volumes(namespace, deciders)
-            self._chosen_by_backup[key] = chosen_volumes(backup, deciders, objects)
-        return self._chosen_by_backup[key]
+        deciders = self.deciders(backup.namespace)
+        return chosen_volumes(backup, deciders, self._namespace_volumes(namespace, deciders))
 
-    @cached_property
-    def _chosen_by_backup(self) -> dict[tuple[str, str, str], Mapping[str, str]]:
-        return {}
-
+    @remembered
     def next_run(self, schedule: Schedule) -> RunPlan:
         """The plan of a schedule's next run, by what was read of what decides."""
         from foretop_core.rules.volumes.foretold import run_plan
 
-        key = schedule.namespace, schedule.name
-        held = self._next_runs.get(key)
-        if held is None or held.spec is not schedule.spec.template:
-            deciders, annotations = self.deciders(schedule.namespace), schedule.metadata.annotations
-            held = self._next_runs[key] = run_plan(schedule.spec.template, deciders, schedule.name, annotations)
-        return held
+        deciders, annotations = self.deciders(schedule.namespace), schedule.metadata.annotations
+        return run_plan(schedule.spec.template, deciders, schedule.name, annotations)
 
     def next_coverage(self, schedule: Schedule, namespace: str) -> Coverage:
         """How much of a namespace the next run of a schedule takes, without what fails with its volumes."""
@@ -482,21 +482,13 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             claims, volumes if is_seen else None, None if deciders.pods is None else deciders.pods.get(namespace, ())
         )
 
+    @remembered
     def next_volumes_of(self, schedule: Schedule) -> Mapping[str, ForetoldVolumes]:
         """By namespace, the volumes that the next run of a schedule is to take; costs a look at all claims."""
-        key, template = (schedule.namespace, schedule.name), schedule.spec.template
-        held = self._next_volumes_of.get(key)
-        if held is None or held[0] is not template:
-            wanted = namespace_filter(template)
-            excluded = set(self.deciders(schedule.namespace).excluded_namespaces)
-            names = sorted({claim.namespace for claim in self.claims} - excluded)
-            found = {name: self.next_volumes(schedule, name) for name in names if wanted.takes(name)}
-            held = self._next_volumes_of[key] = (template, found)
-        return held[1]
-
-    @cached_property
-    def _next_volumes_of(self) -> dict[tuple[str, str], tuple[BackupSpec, Mapping[str, ForetoldVolumes]]]:
-        return {}
+        wanted = namespace_filter(schedule.spec.template)
+        excluded = set(self.deciders(schedule.namespace).excluded_namespaces)
+        names = sorted({claim.namespace for claim in self.claims} - excluded)
+        return {name: self.next_volumes(schedule, name) for name in names if wanted.takes(name)}
 
     @cached_property
     def volume_policies(self) -> VolumePolicies:
@@ -511,30 +503,21 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             for policy in known_policies(known, self.verdict(namespace).release)
         }
 
+    @remembered
     def deciders(self, namespace: str) -> Deciders:
         """All that decides about volumes in the runs of a server, as far as it was read."""
         from foretop_core.rules.volumes.foretold import Deciders
 
-        if namespace not in self._deciders:
-            excluded = (item.name for item in self.namespaces or () if item.label(EXCLUDE_LABEL) == "true")
-            known, rights = self.deciding.get(namespace) or Deciders(namespace), self.volumes_seen.missing_rights
-            mine = {what: rights[kind] for what, kind in _UNREAD.items() if kind in rights}
-            self._deciders[namespace] = msgspec.structs.replace(
-                known,
-                unread={**known.unread, **mine},
-                release=self.verdict(namespace).release,
-                flags=self.server(namespace).volume_flags,
-                excluded_namespaces=tuple(excluded),
-            )
-        return self._deciders[namespace]
-
-    @cached_property
-    def _deciders(self) -> dict[str, Deciders]:
-        return {}
-
-    @cached_property
-    def _next_runs(self) -> dict[tuple[str, str], RunPlan]:
-        return {}
+        excluded = (item.name for item in self.namespaces or () if item.label(EXCLUDE_LABEL) == "true")
+        known, rights = self.deciding.get(namespace) or Deciders(namespace), self.volumes_seen.missing_rights
+        mine = {what: rights[kind] for what, kind in _UNREAD.items() if kind in rights}
+        return msgspec.structs.replace(
+            known,
+            unread={**known.unread, **mine},
+            release=self.verdict(namespace).release,
+            flags=self.server(namespace).volume_flags,
+            excluded_namespaces=tuple(excluded),
+        )
 
     def run_volumes(self, backup: Backup) -> RunVolumes:
         """How many volumes a backup has in all, and their bytes, as far as that is seen.
@@ -549,18 +532,12 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         known = self.volume_info(backup)
         return volumes_of_backup(known.info if known is not None else None, self._all_moved(backup))
 
+    @remembered
     def last_copies(self, namespace: str, schedule: str) -> tuple[Backup, ...]:
         """The two newest copies with the label of a schedule, the newest first; none for no schedule."""
-        key = namespace, schedule
-        if key not in self._last_copies:
-            labelled = self.lookups.backups_of_schedule(*key) if schedule else ()
-            made = [(run.started, run.name, run) for run in labelled if run.phase in USABLE and run.started is not None]
-            self._last_copies[key] = tuple(one[2] for one in nlargest(2, made, key=lambda one: one[:2]))
-        return self._last_copies[key]
-
-    @cached_property
-    def _last_copies(self) -> dict[tuple[str, str], tuple[Backup, ...]]:
-        return {}
+        labelled = self.lookups.backups_of_schedule(namespace, schedule) if schedule else ()
+        made = [(run.started, run.name, run) for run in labelled if run.phase in USABLE and run.started is not None]
+        return tuple(one[2] for one in nlargest(2, made, key=lambda one: one[:2]))
 
     def copy_before(self, backup: Backup) -> Backup | None:
         """The copy that its schedule made before it; None where there is none."""
@@ -594,24 +571,19 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     def _moved_in(self, backup: Backup, namespace: str) -> Mapping[tuple[str, str], DataMovement]:
         return moved_volumes(backup, self.lookups.movements_in(backup, namespace))
 
+    @remembered
     def _moved(self, backup: Backup) -> Mapping[tuple[str, str], DataMovement]:
-        key = backup.namespace, backup.name
-        if key not in self._moved_by_backup:
-            self._moved_by_backup[key] = moved_volumes(backup, self.movements_of(backup))
-        return self._moved_by_backup[key]
+        return moved_volumes(backup, self.movements_of(backup))
 
+    @remembered
     def _open_volumes(self, backup: Backup) -> int | None:
         """How many volumes of its namespaces only snapshots may have; None where not all of their claims were read.
 
         Costs a look at the claims of all of them, and is asked for where a number of snapshots is to prove something.
         """
-        key = backup.namespace, backup.name
-        if key not in self._open_by_backup:
-            names = self._claimed_namespaces(backup)
-            claims = (claim for name in names or () for claim in self.lookups.claims_in(name))
-            found = None if names is None else open_volumes(self._with_volume(claims), self._moved(backup), backup)
-            self._open_by_backup[key] = found
-        return self._open_by_backup[key]
+        names = self._claimed_namespaces(backup)
+        claims = (claim for name in names or () for claim in self.lookups.claims_in(name))
+        return None if names is None else open_volumes(self._with_volume(claims), self._moved(backup), backup)
 
     def _claimed_namespaces(self, backup: Backup) -> Sequence[str] | None:
         """The namespaces with claims whose volumes a backup may have; None where not all of those were read."""
@@ -625,41 +597,27 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             is_whole = all(map(seen.has_claims_of, names))
         return names if is_whole else None
 
+    @remembered
     def _expected_snapshots(self, backup: Backup) -> ExpectedSnapshots:
         """The volumes that a backup was to take by snapshots; costs a look at each claim of its namespaces."""
         from foretop_core.rules.volumes.by_count import expected_snapshots
 
-        key = backup.namespace, backup.name
-        if key not in self._expected_by_backup:
-            deciders = self.deciders(backup.namespace)
-            spaces = {name: self._namespace_volumes(name, deciders) for name in self._claimed_namespaces(backup) or ()}
-            every = self.volumes
-            if not may_have_others(backup):
-                every = tuple(volume for name in spaces for volume in self.lookups.volumes_in(name))
-            moved = self._moved(backup)
-            claims = (claim for one in spaces.values() for claim in one.claims)
-            objects = (backup, self.deciding.get(backup.namespace), *claims, *every, *moved.values())
-            others = (deciders.release, deciders.flags, deciders.excluded_namespaces, deciders.unread)
-            kept = {} if self.live is None else self.live.expected
-            held = kept.get(key)
-            if held is None or held[0] != others or not _are_the_same(held[1], objects):
-                if len(kept) >= _MOST_EXPECTED:
-                    kept.clear()
-                held = kept[key] = (others, objects, expected_snapshots(backup, deciders, spaces, moved, every))
-            self._expected_by_backup[key] = held[2]
-        return self._expected_by_backup[key]
-
-    @cached_property
-    def _expected_by_backup(self) -> dict[tuple[str, str], ExpectedSnapshots]:
-        return {}
-
-    @cached_property
-    def _moved_by_backup(self) -> dict[tuple[str, str], Mapping[tuple[str, str], DataMovement]]:
-        return {}
-
-    @cached_property
-    def _open_by_backup(self) -> dict[tuple[str, str], int | None]:
-        return {}
+        key, deciders = (backup.namespace, backup.name), self.deciders(backup.namespace)
+        spaces = {name: self._namespace_volumes(name, deciders) for name in self._claimed_namespaces(backup) or ()}
+        every = self.volumes
+        if not may_have_others(backup):
+            every = tuple(volume for name in spaces for volume in self.lookups.volumes_in(name))
+        moved = self._moved(backup)
+        claims = (claim for one in spaces.values() for claim in one.claims)
+        objects = (backup, self.deciding.get(backup.namespace), *claims, *every, *moved.values())
+        others = (deciders.release, deciders.flags, deciders.excluded_namespaces, deciders.unread)
+        kept = {} if self.live is None else self.live.expected
+        held = kept.get(key)
+        if held is None or held[0] != others or not _are_the_same(held[1], objects):
+            if len(kept) >= _MOST_EXPECTED:
+                kept.clear()
+            held = kept[key] = (others, objects, expected_snapshots(backup, deciders, spaces, moved, every))
+        return held[2]
 
     def movements_of(self, run: Backup | Restore) -> tuple[DataMovement, ...]:
         """The volumes of a backup or restore on their way."""
@@ -688,27 +646,23 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
                 grouped[movement.namespace, movement.node].append(movement)
         return {key: tuple(movements) for key, movements in grouped.items()}
 
+    @remembered
     def heartbeat(self, namespace: str) -> Heartbeat:
         """The rhythm of the Velero server of a namespace."""
-        if namespace not in self._seconds:
-            self._seconds[namespace] = self.beat_second(namespace)
-        return self.heartbeat_at(namespace, self._seconds[namespace])
+        return self.heartbeat_at(namespace, self.beat_second(namespace))
 
+    @remembered
     def heartbeat_at(self, namespace: str, second: int | None) -> Heartbeat:
         """The same with a beat that was learned before: costs a look at the storage locations."""
-        key = (namespace, second)
-        known = self._heartbeats.get(key)
-        if known is None:
-            known = self._heartbeats[key] = heartbeat(
-                self.storage_by_namespace.get(namespace, ()),
-                second=second,
-                worked=self._worked(namespace),
-                has_waiting=self.lookups.unfinished_backups(namespace, WAITING) > 0,
-                is_down=self.server(namespace).is_down,
-                started=self._pod_start(namespace),
-                heard=max(filter(None, (self.seen.checks_seen.get(namespace), self.seen.clock_jumped)), default=None),
-            )
-        return known
+        return heartbeat(
+            self.storage_by_namespace.get(namespace, ()),
+            second=second,
+            worked=self._worked(namespace),
+            has_waiting=self.lookups.unfinished_backups(namespace, WAITING) > 0,
+            is_down=self.server(namespace).is_down,
+            started=self._pod_start(namespace),
+            heard=max(filter(None, (self.seen.checks_seen.get(namespace), self.seen.clock_jumped)), default=None),
+        )
 
     def beat_second(self, namespace: str) -> int | None:
         """Costs a look at each schedule of the server, and at the backups that they made in the last two hours."""
@@ -736,14 +690,6 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         """When the server was started, as its Deployment tells and as its pod does."""
         sign = self._pod_start(namespace)
         return self.server(namespace).started, sign.at if sign is not None else None
-
-    @cached_property
-    def _seconds(self) -> dict[str, int | None]:
-        return {}
-
-    @cached_property
-    def _heartbeats(self) -> dict[tuple[str, int | None], Heartbeat]:
-        return {}
 
     def _worked(self, namespace: str) -> tuple[LifeSign, ...]:
         """As the store has noted it change by change; of a file, out of its objects."""

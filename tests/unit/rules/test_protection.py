@@ -140,7 +140,7 @@ def row(name: str, *objects: Resource) -> NamespaceProtection:
 
 def state(name: str, *objects: Resource, ignored: tuple[str, ...] = ()) -> str:
     judge = ProtectionJudge(assemble((*objects, CLAIMS_READ)), NOW, ProtectionLimits(ignored=ignored))
-    return judge.state(row(name, *objects)).value
+    return judge.facts(row(name, *objects)).state.value
 
 
 def paused_since(ago: timedelta, *namespaces: str, **how: Any) -> Schedule:
@@ -230,8 +230,8 @@ def test_what_is_said_of_a_namespace(objects: tuple[Resource, ...], told: str) -
 def test_a_copy_that_was_late_before_the_pause_stays_late(ago: timedelta, age: timedelta, told: str) -> None:
     found = row("shop", SHOP, paused_since(ago, "shop"), copy("one", "shop", age=age))
     judge = ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits())
-    assert judge.state(found) == told
-    assert (judge.late_from(found) is not None) is (told == "late")
+    assert judge.facts(found).state == told
+    assert (judge.facts(found).late_from is not None) is (told == "late")
 
 
 def restarted(
@@ -559,7 +559,7 @@ def test_the_last_copy_about_to_expire_is_told_besides_the_forgotten_pause_of_it
     )
     snapshot = assemble([location(), SHOP, paused, copy("one", "shop", age=run, kept=_DAY / 2)])
     (row,) = (found for name in snapshot.protection.names if (found := snapshot.protection.row(name)) is not None)
-    assert ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits()).state(row) is ProtectionState.EXPIRING
+    assert ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits()).facts(row).state is ProtectionState.EXPIRING
     told = {one.code: one for one in triage(snapshot, NOW).findings}
     assert told.keys() == {"schedule-paused-long", "namespace-expiring"}
     assert told["namespace-expiring"].severity is Severity.ERROR
@@ -831,10 +831,10 @@ def test_change_by_change_it_is_the_same_as_all_at_once(changes: list[tuple[Reso
 def test_a_copy_is_late_from_the_moment_that_is_named(cron: str, age: int) -> None:
     found = row("shop", SHOP, schedule("often", "shop", cron=cron), copy("one", "shop", age=timedelta(minutes=age)))
     judge = ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits())
-    at = judge.late_from(found)
+    at = judge.facts(found).late_from
     assert at is not None
     for now, is_late in ((at - timedelta(seconds=1), False), (at + timedelta(seconds=1), True), (NOW, at < NOW)):
-        assert ProtectionJudge(ClusterSnapshot(), now, ProtectionLimits()).is_late(found) is is_late
+        assert ProtectionJudge(ClusterSnapshot(), now, ProtectionLimits()).facts(found).is_late is is_late
 
 
 @pytest.mark.parametrize(
@@ -848,7 +848,7 @@ def test_a_copy_is_late_from_the_second_run_after_it_on_and_with_a_delay_from_th
     cron: str, at: datetime
 ) -> None:
     found = row("shop", SHOP, schedule("daily", "shop", cron=cron), copy("one", "shop", age=_HOUR))
-    assert ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits()).late_from(found) == at
+    assert ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits()).facts(found).late_from == at
 
 
 def in_outage(*, since: timedelta = 3 * _HOUR) -> list[Resource]:
@@ -863,7 +863,7 @@ def test_copies_that_are_late_because_the_server_is_silent_stand_under_it_in_one
     objects = in_outage()
     snapshot = assemble(objects)
     judge = ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits())
-    late = [name for name in snapshot.protection.names if judge.is_late(row(name, *objects))]
+    late = [name for name in snapshot.protection.names if judge.facts(row(name, *objects)).is_late]
     silent, gathered = (one for one in aggregated(triage(snapshot, NOW).findings) if one.severity is Severity.ERROR)
     assert (silent.code, gathered.code) == ("velero-no-pulse", "namespace-late")
     assert gathered.because is not None
@@ -876,9 +876,8 @@ def test_a_late_copy_is_late_since_its_promise_was_missed_and_nothing_is_to_be_b
     objects = in_outage()
     told = next(one for one in triage(assemble(objects), NOW).findings if one.code == "namespace-late")
     assert told.since is not None
-    assert told.since == ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits()).late_from(
-        row(told.subject.name, *objects)
-    )
+    judge = ProtectionJudge(ClusterSnapshot(), NOW, ProtectionLimits())
+    assert told.since == judge.facts(row(told.subject.name, *objects)).late_from
     assert NOW - 3 * _HOUR < told.since < NOW
     assert "back up now" not in render(told.remedy, NOW).lower()
     assert "until then no backup completes" in render(told.remedy, NOW)

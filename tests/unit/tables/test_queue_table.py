@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -12,8 +13,9 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import SectionRow, StoreTableModel
 from foretop_core.models import Backup, Deployment, Resource, Restore, from_builtins
 from foretop_core.rules.build_snapshot import assemble
-from foretop_core.rules.facts.run_facts import RunState
+from foretop_core.rules.facts.run_facts import QueueLine, RunState
 from foretop_core.rules.facts.schedule_facts import schedule_facts
+from foretop_core.rules.facts.server_facts import ServerFacts
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Thresholds
 from foretop_core.tables.engine.drawings import ShareBar, TimeBar
@@ -349,10 +351,17 @@ def test_no_queue_is_looked_at_for_a_run_that_has_ended() -> None:
     open_one = backup("next", "Queued", created="02:40:00", queuePosition=1, spec=_WIKI)
     ended = _history("daily", 10)[0]
     render_context = Shown("backups", [*_running(), open_one]).render_context()
-    assert render_context.facts(ended).state is RunState.ENDED
-    assert not render_context._lines
-    assert render_context.facts(open_one).state is RunState.WAITS
-    assert render_context._lines
+    played: list[ServerFacts] = []
+
+    def queue(server: ServerFacts) -> QueueLine:
+        played.append(server)
+        return render_context.queue(server)
+
+    counted = msgspec.structs.replace(render_context, queue=queue)
+    assert counted.facts(ended).state is RunState.ENDED
+    assert played == []
+    assert counted.facts(open_one).state is RunState.WAITS
+    assert len(played) == 1
 
 
 def test_runs_that_ended_well_are_drawn_against_the_longest_of_them_and_others_are_not() -> None:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, DataMovement, PersistentVolume, PersistentVolumeClaim, Resource, Schedule
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
@@ -33,14 +32,13 @@ from foretop_core.rules.protection.namespace_protection import (
     RECENT_ENOUGH,
     NamespaceCover,
     NamespaceProtection,
-    SharedProtection,
     late_from,
     promised_since,
 )
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
-from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.snapshot import ClusterSnapshot, remembered
 from foretop_core.rules.storage_readiness import unready_names
 from foretop_core.rules.volumes.evidence import GrownVolume, LeftOutVolume, TakenVolume, VolumeEvidence, grown_volumes
 
@@ -171,85 +169,15 @@ class ProtectionJudge:
         self.now = now
         self.limits = limits
         self._facts_of = schedule or (lambda one: schedule_facts(snapshot, one, now))
-        self._schedules: dict[int, ScheduleFacts] = {}
-        self._promised: dict[int, tuple[NamespaceCover, datetime | None]] = {}
-        self._promises: dict[int, tuple[SharedProtection, Promise]] = {}
-        self._lengths: dict[int, tuple[NamespaceCover, timedelta | None]] = {}
 
+    @remembered
     def schedule(self, one: Schedule) -> ScheduleFacts:
         """The facts of a schedule, which many namespaces ask for."""
-        held = self._schedules.get(id(one))
-        if held is None:
-            held = self._schedules[id(one)] = self._facts_of(one)
-        return held
+        return self._facts_of(one)
 
     def facts(self, row: NamespaceProtection) -> NamespaceFacts:
         """All that is said of one of them."""
         return NamespaceFacts(row, self)
-
-    def state(self, row: NamespaceProtection) -> ProtectionState:
-        if row.exists is False:
-            return _gone(row)
-        if not row.is_covered and not row.nabs:
-            if self.is_ignored(row.namespace):
-                return ProtectionState.IGNORED
-            return ProtectionState.UNCOVERED if row.reachable else ProtectionState.UNREACHABLE
-        copies = row.copies
-        if not copies.total:
-            return ProtectionState.LATE if self.is_late(row) else ProtectionState.NO_COPY
-        if not row.reachable:
-            return ProtectionState.UNREACHABLE
-        if self.is_late(row):
-            return ProtectionState.LATE
-        if self.is_younger_than_copies(row):
-            return ProtectionState.NO_COPY
-        if self.is_expiring(row):
-            return ProtectionState.EXPIRING
-        if row.unready:
-            return ProtectionState.REPOSITORY_NOT_READY
-        if not copies.good:
-            newest = copies.newest_partial
-            is_whole = newest is not None and newest.phase == "Completed"
-            return _unproven(copies.coverage) if is_whole else ProtectionState.PARTIAL
-        if row.coverage.extent is not Extent.ALL:
-            return _unproven(row.coverage)
-        volumes = self.volumes(row)
-        some = volumes.taken or volumes.open
-        if volumes.missing or (volumes.newer and not some):
-            return ProtectionState.VOLUMES_MISSING if some else ProtectionState.MANIFESTS_ONLY
-        if row.is_covered and row.is_paused:
-            return ProtectionState.PAUSED
-        if volumes.unknown:
-            return ProtectionState.NOT_KNOWN
-        if volumes.taken and self.lost_next(row):
-            return ProtectionState.VOLUMES_MISSING
-        return ProtectionState.PROTECTED if row.is_covered else ProtectionState.BY_HAND
-
-    def volumes(self, row: NamespaceProtection) -> VolumeEvidence:
-        """The volumes in the newest copy of a namespace; where each is wanted, none is left out by choice."""
-        found = copied_volumes(self.snapshot, row)
-        if not self.limits.every_volume or not found.chosen:
-            return found
-        return replace(found, left_out=tuple(replace(one, is_chosen=False) for one in found.left_out))
-
-    def lost_next(self, row: NamespaceProtection) -> tuple[str, ...]:
-        """The volumes that no schedule takes any more, though nobody chose them.
-
-        To foretell those of every namespace at each change takes too long: looked at are only templates that have
-        ceased to take volumes of their own accord, and not beside very many claims. A pod may still ask for a file
-        copy; one that asked for it of the same template, and is gone for now, may be back at the next run.
-        """
-        newest, covers = row.copies.usable, [cover.schedule for cover in row.covers if not cover.is_refused]
-        has_ceased = all(is_without_volumes(one.spec.template) for one in covers)
-        if newest is None or is_without_volumes(newest.spec) or not has_ceased:
-            return ()
-        if len(self.snapshot.claims) > _MOST_FORETOLD:
-            return ()
-        left_out = [
-            {lost.name for lost in self.snapshot.next_volumes(one, row.namespace).left_out if not lost.is_chosen}
-            for one in covers
-        ]
-        return tuple(sorted(set.intersection(*left_out))) if left_out else ()
 
     def is_ignored(self, namespace: str) -> bool:
         if namespace in self.snapshot.velero_namespaces:
@@ -257,71 +185,17 @@ class ProtectionJudge:
             return True
         return any(fnmatchcase(namespace, one) for one in (*IGNORED_NAMESPACES, *self.limits.ignored))
 
-    def promise(self, row: NamespaceProtection) -> Promise:
-        """By the schedules that take all of it, or a part where none takes all; the one that promises most.
+    @remembered
+    def apart(self, cover: NamespaceCover) -> timedelta | None:
+        """How far its last two runs lie apart; None where it has not had two."""
+        parsed = cover.parsed
+        if parsed is None or parsed.every is not None:
+            return parsed.every if parsed is not None else None
+        last = parsed.previous(self.now)
+        before = parsed.previous(last) if last is not None else None
+        return last - before if last is not None and before is not None else None
 
-        Of a namespace that is gone none can make a copy.
-        """
-        if row.exists is False:
-            return Promise(None)
-        shared = row.shared
-        if shared is None:
-            return self._promise(row.covers)
-        held = self._promises.get(id(shared))
-        if held is None:
-            held = self._promises[id(shared)] = (shared, self._promise(row.covers))
-        return held[1]
-
-    def promised_every(self, row: NamespaceProtection) -> timedelta | None:
-        """How far its promised copies lie apart; of schedules that promise none now, how far they would."""
-        if row.exists is False:
-            return None
-        by = self.promise(row).by
-        covers = (by,) if by is not None else tuple(cover for cover in row.covers if not cover.is_refused)
-        return min((apart for cover in covers if (apart := self._apart(cover)) is not None), default=None)
-
-    def _apart(self, cover: NamespaceCover) -> timedelta | None:
-        held = self._lengths.get(id(cover))
-        if held is None:
-            held = self._lengths[id(cover)] = (cover, _apart(cover.parsed, self.now))
-        return held[1]
-
-    def is_late(self, row: NamespaceProtection) -> bool:
-        """True if its newest copy is older than its schedules promise."""
-        promise = self.promise(row)
-        if promise.since is None:
-            return False
-        usable = row.copies.usable
-        return usable is None or began(usable) < promise.since
-
-    def is_younger_than_copies(self, row: NamespaceProtection) -> bool:
-        """True if it was made, or made again, after its newest copy, and not by a restore."""
-        at, restored = row.copies.usable_at, row.restored
-        if at is None or row.created is None or row.created <= at:
-            return False
-        return restored is None or restored < row.created
-
-    def is_expiring(self, row: NamespaceProtection) -> bool:
-        """True if its last good copy is gone soon, with none to come before, or has expired already."""
-        since, end, run = self.expiring_since(row), row.copies.last_expiry, row.next_run
-        if since is None or end is None or since > self.now:
-            return False
-        return end <= self.now or run is None or run > end
-
-    def expiring_since(self, row: NamespaceProtection) -> datetime | None:
-        """From when on the end of its last good copy is near; None where it has none, or one that is kept for ever."""
-        newest, end = row.copies.newest, row.copies.last_expiry
-        return end - min(self.limits.expiring_soon, (end - began(newest)) / 4) if newest and end else None
-
-    def late_from(self, row: NamespaceProtection) -> datetime | None:
-        """When its newest copy is first older than promised, before or after now; None without copy or promise."""
-        newest = row.copies.usable
-        if newest is None or row.exists is False:
-            return None
-        found = (self._late_from(cover, began(newest)) for cover in _promising(row.covers))
-        return min((at for at in found if at is not None), default=None)
-
-    def _late_from(self, cover: NamespaceCover, started: datetime) -> datetime | None:
+    def late_from(self, cover: NamespaceCover, started: datetime) -> datetime | None:
         until = self._promises_until(cover)
         if cover.parsed is None or until is None:
             return None
@@ -329,7 +203,12 @@ class ProtectionJudge:
         at = late_from(cover.schedule, cover.parsed, started, until, self.limits.gap, ran_before)
         return at if at is None or cover.is_active or at <= until else None
 
-    def _promise(self, covers: tuple[NamespaceCover, ...]) -> Promise:
+    @remembered
+    def promise(self, covers: tuple[NamespaceCover, ...]) -> Promise:
+        """By the schedules that take all of it, or a part where none takes all; the one that promises most.
+
+        Many namespaces have the same schedules.
+        """
         best = Promise(None)
         for cover in _promising(covers):
             since = self._since(cover)
@@ -337,16 +216,13 @@ class ProtectionJudge:
                 best = Promise(since, cover)
         return best
 
+    @remembered
     def _since(self, cover: NamespaceCover) -> datetime | None:
         """None where it has not run for long enough to have made one."""
-        held = self._promised.get(id(cover))
-        if held is None:
-            parsed, until, since = cover.parsed, self._promises_until(cover), None
-            if parsed is not None and until is not None:
-                ran_before = self.schedule(cover.schedule).ran_before
-                since = promised_since(cover.schedule, parsed, until, self.limits.gap, ran_before)
-            held = self._promised[id(cover)] = (cover, since)
-        return held[1]
+        parsed, until = cover.parsed, self._promises_until(cover)
+        if parsed is None or until is None:
+            return None
+        return promised_since(cover.schedule, parsed, until, self.limits.gap, self.schedule(cover.schedule).ran_before)
 
     def _promises_until(self, cover: NamespaceCover) -> datetime | None:
         """Now, or the beginning of its pause: it owes what it owed then, and no more; None where nothing tells."""
@@ -366,15 +242,6 @@ def _promising(covers: Iterable[NamespaceCover]) -> list[NamespaceCover]:
     if any(cover.is_active for cover in whole):
         return whole
     return [*whole, *(cover for cover in able if cover.is_active)] or able
-
-
-def _apart(parsed: CronSchedule | None, now: datetime) -> timedelta | None:
-    """How far the last two runs of an expression lie apart; None where it has not had two."""
-    if parsed is None or parsed.every is not None:
-        return parsed.every if parsed is not None else None
-    last = parsed.previous(now)
-    before = parsed.previous(last) if last is not None else None
-    return last - before if last is not None and before is not None else None
 
 
 def _unproven(coverage: Coverage) -> ProtectionState:
@@ -500,7 +367,83 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
 
     @cached_property
     def state(self) -> ProtectionState:
-        return self.judge.state(self.protection)
+        row = self.protection
+        if row.exists is False:
+            return _gone(row)
+        if not row.is_covered and not row.nabs:
+            if self.judge.is_ignored(row.namespace):
+                return ProtectionState.IGNORED
+            return ProtectionState.UNCOVERED if row.reachable else ProtectionState.UNREACHABLE
+        copies = row.copies
+        if not copies.total:
+            return ProtectionState.LATE if self.is_late else ProtectionState.NO_COPY
+        if not row.reachable:
+            return ProtectionState.UNREACHABLE
+        if self.is_late:
+            return ProtectionState.LATE
+        if self._is_younger_than_copies:
+            return ProtectionState.NO_COPY
+        if self._is_expiring:
+            return ProtectionState.EXPIRING
+        if row.unready:
+            return ProtectionState.REPOSITORY_NOT_READY
+        if not copies.good:
+            newest = copies.newest_partial
+            is_whole = newest is not None and newest.phase == "Completed"
+            return _unproven(copies.coverage) if is_whole else ProtectionState.PARTIAL
+        if row.coverage.extent is not Extent.ALL:
+            return _unproven(row.coverage)
+        volumes = self.volumes
+        some = volumes.taken or volumes.open
+        if volumes.missing or (volumes.newer and not some):
+            return ProtectionState.VOLUMES_MISSING if some else ProtectionState.MANIFESTS_ONLY
+        if row.is_covered and row.is_paused:
+            return ProtectionState.PAUSED
+        if volumes.unknown:
+            return ProtectionState.NOT_KNOWN
+        if volumes.taken and self.lost_next:
+            return ProtectionState.VOLUMES_MISSING
+        return ProtectionState.PROTECTED if row.is_covered else ProtectionState.BY_HAND
+
+    @cached_property
+    def lost_next(self) -> tuple[str, ...]:
+        """The volumes that no schedule takes any more, though nobody chose them.
+
+        To foretell those of every namespace at each change takes too long: looked at are only templates that have
+        ceased to take volumes of their own accord, and not beside very many claims. A pod may still ask for a file
+        copy; one that asked for it of the same template, and is gone for now, may be back at the next run.
+        """
+        snapshot, newest = self.judge.snapshot, self.newest_copy
+        covers = [cover for cover in self.protection.covers if not cover.is_refused]
+        has_ceased = all(is_without_volumes(cover.schedule.spec.template) for cover in covers)
+        if newest is None or is_without_volumes(newest.spec) or not has_ceased:
+            return ()
+        if len(snapshot.claims) > _MOST_FORETOLD:
+            return ()
+        left_out = [{lost.name for lost in self.next_volumes(one).left_out if not lost.is_chosen} for one in covers]
+        return tuple(sorted(set.intersection(*left_out))) if left_out else ()
+
+    @property
+    def is_late(self) -> bool:
+        """True if its newest copy is older than its schedules promise."""
+        since, usable = self.promise.since, self.newest_copy
+        return since is not None and (usable is None or began(usable) < since)
+
+    @property
+    def _is_younger_than_copies(self) -> bool:
+        """True if it was made, or made again, after its newest copy, and not by a restore."""
+        at, created, restored = self.protection.copies.usable_at, self.protection.created, self.protection.restored
+        if at is None or created is None or created <= at:
+            return False
+        return restored is None or restored < created
+
+    @property
+    def _is_expiring(self) -> bool:
+        """True if its last good copy is gone soon, with none to come before, or has expired already."""
+        since, end, run = self.expiring_since, self.protection.copies.last_expiry, self.protection.next_run
+        if since is None or end is None or since > self.judge.now:
+            return False
+        return self.has_expired or run is None or run > end
 
     @property
     def severity(self) -> Severity | None:
@@ -593,7 +536,7 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
             case ProtectionState.PARTIAL if self.protection.lost.good:
                 return "no copy in reach has all of it"
             case ProtectionState.VOLUMES_MISSING if not self.volumes.missing:
-                names = humanize.join(self.judge.lost_next(self.protection))
+                names = humanize.join(self.lost_next)
                 return f"its newest copy has its volumes, and no schedule takes the data of {names} any more"
             case ProtectionState.VOLUMES_MISSING:
                 volumes = self.volumes
@@ -623,8 +566,11 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
 
     @cached_property
     def volumes(self) -> VolumeEvidence:
-        """The volumes in its newest copy, and those that it lacks."""
-        return self.judge.volumes(self.protection)
+        """The volumes in its newest copy, and those that it lacks; where each is wanted, none is left out by choice."""
+        found = copied_volumes(self.judge.snapshot, self.protection)
+        if not self.judge.limits.every_volume or not found.chosen:
+            return found
+        return replace(found, left_out=tuple(replace(one, is_chosen=False) for one in found.left_out))
 
     @cached_property
     def grown(self) -> tuple[GrownVolume, ...]:
@@ -658,19 +604,28 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
             return "no NAB has made a copy"
         return f"its {'only' if self.protection.nabs == 1 else 'newest'} NAB has not ended yet"
 
-    @cached_property
+    @property
     def promise(self) -> Promise:
-        return self.judge.promise(self.protection)
+        """None where it is gone: no schedule can make a copy of it."""
+        return Promise(None) if self.protection.exists is False else self.judge.promise(self.protection.covers)
 
     @cached_property
     def late_from(self) -> datetime | None:
         """When its newest copy is first older than promised, before or after now; None without copy or promise."""
-        return self.judge.late_from(self.protection)
+        newest = self.newest_copy
+        if newest is None or self.protection.exists is False:
+            return None
+        found = (self.judge.late_from(cover, began(newest)) for cover in _promising(self.protection.covers))
+        return min((at for at in found if at is not None), default=None)
 
     @cached_property
     def promised_every(self) -> timedelta | None:
-        """How often its schedules promise a copy; None where none does."""
-        return self.judge.promised_every(self.protection)
+        """How far its promised copies lie apart; of schedules that promise none now, how far they would."""
+        if self.protection.exists is False:
+            return None
+        by = self.promise.by
+        covers = (by,) if by is not None else tuple(one for one in self.protection.covers if not one.is_refused)
+        return min((apart for cover in covers if (apart := self.judge.apart(cover)) is not None), default=None)
 
     @property
     def age(self) -> timedelta | None:
@@ -686,7 +641,9 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
 
     @property
     def expiring_since(self) -> datetime | None:
-        return self.judge.expiring_since(self.protection)
+        """From when on the end of its last good copy is near; None where it has none, or one that is kept for ever."""
+        newest, end = self.protection.copies.newest, self.protection.copies.last_expiry
+        return end - min(self.judge.limits.expiring_soon, (end - began(newest)) / 4) if newest and end else None
 
     @property
     def has_expired(self) -> bool:

@@ -41,7 +41,7 @@ from foretop_core.rules.protection.namespace_protection import late_from, promis
 from foretop_core.rules.schedule_history import ended, faults_in_a_row, history, newest_good, ran_before, submitted
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity
-from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.snapshot import ClusterSnapshot, remembered
 from foretop_core.rules.storage_readiness import schedule_refusal
 
 __all__ = [
@@ -408,20 +408,21 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     def unpausing(self, choice: Choice, *, is_new: bool = False) -> UnpauseForecast:
         """The effect of unpausing it now; with `is_new` nothing was due before by its expression."""
-        forecast = self._forecasts.get((choice, is_new))
-        if forecast is None:
-            forecast = self._forecasts[choice, is_new] = unpause_as_read(
-                self.schedule,
-                self.now,
-                choice,
-                self.snapshot.server(self.schedule.namespace).skip_immediately,
-                self.readings,
-                beat=self.beat,
-                backups=self._labelled,
-                refusal=self.refusal,
-                is_new=is_new,
-            )
-        return forecast
+        return self._unpausing(choice, is_new)
+
+    @remembered
+    def _unpausing(self, choice: Choice, is_new: bool) -> UnpauseForecast:
+        return unpause_as_read(
+            self.schedule,
+            self.now,
+            choice,
+            self.snapshot.server(self.schedule.namespace).skip_immediately,
+            self.readings,
+            beat=self.beat,
+            backups=self._labelled,
+            refusal=self.refusal,
+            is_new=is_new,
+        )
 
     @property
     def unpausing_choices(self) -> tuple[tuple[str, UnpauseForecast], ...]:
@@ -431,10 +432,6 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
             return (("If unpaused, with skip or without", leave),)
         others = (("With skip", skip), ("Without skip", run))
         return ("If unpaused", leave), *(other for other in others if other[1].sentence != leave.sentence)
-
-    @cached_property
-    def _forecasts(self) -> dict[tuple[Choice, bool], UnpauseForecast]:
-        return {}
 
     # All of it
 

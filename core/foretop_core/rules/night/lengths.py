@@ -23,6 +23,7 @@ from foretop_core.rules.queue.namespace_claims import Claim, claim
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run
 from foretop_core.rules.schedule_history import run_length
+from foretop_core.rules.snapshot import remembered
 
 REMEMBERED = 20
 FEWEST_RUNS = 3
@@ -205,7 +206,6 @@ class RunHistory:
         self._runs, self._runs_of = runs, runs_of
         self._lengths: dict[tuple[Owner, Claim | None], Lengths] = {}
         self._teams: dict[tuple[OwnerKind, str], _Team] = {}
-        self._late: dict[tuple[int, int | None], LateHandovers] = {}
 
     @cached_property
     def _every(self) -> tuple[Run, ...]:
@@ -276,12 +276,9 @@ class RunHistory:
     def tenants(self) -> TenantRuns:
         return tenant_runs(run for run in self._every if not was_synced(run))
 
+    @remembered
     def late(self, slots: int, second: int | None) -> LateHandovers:
-        handovers = self._late.get((slots, second))
-        if handovers is None:
-            backups = [run for run in self._every if isinstance(run, Backup)]
-            handovers = self._late[slots, second] = late_handovers(backups, slots, second)
-        return handovers
+        return late_handovers([run for run in self._every if isinstance(run, Backup)], slots, second)
 
 
 AT_ONCE = timedelta(seconds=2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from itertools import pairwise
@@ -88,8 +88,6 @@ class NamespaceProtection:
     """Whether Velero refuses that run, because of where the copy would be kept."""
     created: datetime | None = None
     """None where it is gone, or was not seen."""
-    shared: SharedProtection | None = field(default=None, compare=False, repr=False)
-    """The part that it has in common with others, to judge that once."""
 
     @property
     def out_of_reach(self) -> int:

@@ -162,7 +162,6 @@ class ProtectionIndex:
             next_cover,
             is_next_refused,
             self._created.get(namespace),
-            shared,
         )
 
     def _shared(self, namespace: str) -> SharedProtection:

@@ -34,7 +34,7 @@ from foretop_core.rules.facts.run_facts import (
 from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
 from foretop_core.rules.facts.server_facts import Heartbeat, ServerFacts, server_facts
 from foretop_core.rules.sentences import Text, estimate, render
-from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.snapshot import ClusterSnapshot, remembered
 from foretop_core.rules.triage import Thresholds
 from foretop_core.store import Store
 from foretop_core.store.background_reader import BackgroundReader, LatestAnswer
@@ -72,16 +72,10 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
         # Not a method of this one: the circle would keep each moment's snapshot until the next, rare, collection.
         return ProtectionJudge(self.snapshot, self.now, self.limits.protection, self._schedules.facts_of)
 
+    @remembered
     def namespace(self, protection: NamespaceProtection) -> NamespaceFacts:
         """The facts of a namespace now."""
-        facts = self._namespaces.get(protection.namespace)
-        if facts is None or facts.protection is not protection:
-            facts = self._namespaces[protection.namespace] = self.protection.facts(protection)
-        return facts
-
-    @cached_property
-    def _namespaces(self) -> dict[str, NamespaceFacts]:
-        return {}
+        return self.protection.facts(protection)
 
     def schedule(self, schedule: Schedule) -> ScheduleFacts:
         """The facts of a schedule now."""
@@ -117,60 +111,32 @@ class RenderContext(msgspec.Struct, frozen=True, dict=True):
         """The minute that is nearest: an estimate has no seconds to be cut."""
         return self.minute(estimate(at).at, resource)
 
+    @remembered
     def server(self, namespace: str) -> ServerFacts:
         """The Velero server of a namespace as it is now."""
-        server = self._servers.get(namespace)
-        if server is None:
-            server = self._servers[namespace] = server_facts(self.snapshot, namespace, self.now, self.beat(namespace))
-        return server
+        return server_facts(self.snapshot, namespace, self.now, self.beat(namespace))
 
+    @remembered
     def line(self, namespace: str) -> QueueLine:
         """The line of a namespace's server: what it works on and what waits."""
-        line = self._lines.get(namespace)
-        if line is None:
-            line = self._lines[namespace] = self.queue(self.server(namespace))
-        return line
+        return self.queue(self.server(namespace))
 
+    @remembered
     def queue_axis(self, namespace: str) -> timedelta:
         """From now to the end of the last backup that waits: all of them are drawn on it. Nothing where none ends."""
-        axis = self._axes.get(namespace)
-        if axis is None:
-            last_end = self.line(namespace).last_end or self.now
-            axis = self._axes[namespace] = max(timedelta(), last_end - self.now)
-        return axis
-
-    @cached_property
-    def _axes(self) -> dict[str, timedelta]:
-        return {}
+        return max(timedelta(), (self.line(namespace).last_end or self.now) - self.now)
 
     @cached_property
     def ended_lately(self) -> tuple[Run, ...]:
         """Runs that ended in the last hour: those that did not end well, then the rest, the newest first."""
         return self.ended()
 
+    @remembered
     def facts(self, run: Run) -> RunFacts:
         """A backup or restore as it is now."""
-        key = (type(run), run.namespace, run.name)
-        facts = self._facts.get(key)
-        if facts is None or facts.run is not run:
-            facts = self._facts[key] = (
-                ended_facts(self.snapshot, run, self.server(run.namespace))
-                if has_ended(run)
-                else run_facts(self.snapshot, run, self.now, self.line(run.namespace), self.limits.nothing_moved)
-            )
-        return facts
-
-    @cached_property
-    def _servers(self) -> dict[str, ServerFacts]:
-        return {}
-
-    @cached_property
-    def _lines(self) -> dict[str, QueueLine]:
-        return {}
-
-    @cached_property
-    def _facts(self) -> dict[tuple[type[Run], str, str], RunFacts]:
-        return {}
+        if has_ended(run):
+            return ended_facts(self.snapshot, run, self.server(run.namespace))
+        return run_facts(self.snapshot, run, self.now, self.line(run.namespace), self.limits.nothing_moved)
 
 
 class _SchedulesNow:

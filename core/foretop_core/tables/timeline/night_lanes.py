@@ -21,6 +21,7 @@ from foretop_core.rules.night.past_runs import PastRun
 from foretop_core.rules.night.ranges import latest
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.phases import WAITING
+from foretop_core.rules.snapshot import remembered
 from foretop_core.store.store import MOST_AT_ONCE
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark
@@ -90,16 +91,10 @@ class ServerNight(msgspec.Struct, frozen=True, dict=True):
             foreseen = self._windows[window] = window_outlook(self.night, window)
         return foreseen
 
+    @remembered
     def by_six(self, zone: tzinfo) -> WindowOutlook:
         """The night's own runs at six, worked out once for each zone."""
-        foreseen = self._sixes.get(zone)
-        if foreseen is None:
-            foreseen = self._sixes[zone] = by_six(self.night, self.outlook.schedules, zone)
-        return foreseen
-
-    @cached_property
-    def _sixes(self) -> dict[tzinfo, WindowOutlook]:
-        return {}
+        return by_six(self.night, self.outlook.schedules, zone)
 
     @cached_property
     def _windows(self) -> dict[Window, WindowOutlook]:
