@@ -110,7 +110,7 @@ async def test_thresholds_decide_what_triage_finds(tmp_path: Path) -> None:
 
 
 async def test_a_key_for_an_action_that_is_gone_is_no_mistake(tmp_path: Path) -> None:
-    async with configured(tmp_path, "keys: {edit-beside-runs: E, results: e, edit-schedule: x}\n") as shown:
+    async with configured(tmp_path, "keys: {edit-beside-runs: E, describe: e, edit-schedule: d}\n") as shown:
         assert [text for _, text in shown.app.told if "keys" in text] == []
         assert shown.app.config is not None
         assert shown.app.config.config.mistakes == ()

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import pytest
 
+from foretop.panes.detail_sections import sections_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.kube.watching.watch_sink import FirstRows, WatchHealth, WatchScope, WatchState
@@ -147,7 +148,7 @@ async def test_an_open_object_is_told_anew_as_it_changes() -> None:
         shown.source.change(BACKUP, changed)
         await shown.tick()
         assert "990 of 1,000" in shown.text
-        await shown.press("right", "right", "right", "right")
+        await shown.press(*["right"] * sections_of(BACKUP.name).index("changes"))
         assert "phase: InProgress → Finalizing" in shown.text
 
 
