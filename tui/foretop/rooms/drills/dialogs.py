@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
+import msgspec
 from textual import work
 
 from foretop.dialogs import plan_text
@@ -15,7 +16,7 @@ from foretop.dialogs.dialog_parts import NO_TABLE, DialogField
 from foretop.dialogs.plan_screen import DialogState, PlanScreen
 from foretop.widgets.paragraphs import Paragraph, paragraph
 from foretop_core.actions.action_record import ActionRecord, ChoiceField, Field, TextField
-from foretop_core.actions.plan_executor import Outcome
+from foretop_core.actions.plan_executor import Outcome, PlanExecutor
 from foretop_core.actions.plans import Plan, Planner, PlanStep
 from foretop_core.dashboard.action_service import ActionService, TrackedPlan
 from foretop_core.dashboard.plan_table import PlanColumn, PlanTable
@@ -49,55 +50,48 @@ from foretop_core.tables.engine.drawings import Piece
 from foretop_core.tables.engine.status_glyphs import Tone
 
 
-class DrillProgress:
+class DrillProgress(msgspec.Struct):
     """Notifies its dialog of every step, and calls `afterwards` where the dialog was closed."""
 
-    def __init__(
-        self,
-        service: ActionService,
-        plan: Plan,
-        backup: Backup,
-        request: DrillRequest,
-        limit: timedelta,
-        afterwards: Callable[[DrillProgress], None],
-    ) -> None:
-        self.news = "Creating …"
-        self.result: DrillResult | None = None
-        self.problem = ""
-        self.deletion: Plan | None = None
-        """What can be deleted now; None where nothing is left of it."""
-        self.undeleted: list[str] = []
-        self.deleted = ""
-        self.is_running = True
-        self.listener: Callable[[], None] | None = None
-        self._service = service
-        self._cluster = plan.steps[0].target.context
-        self._plan = plan
-        self._request = request
-        self._backup = backup
-        self._limit = limit
-        self._afterwards = afterwards
-        self._made: list[MadeObject] = []
+    service: ActionService
+    plan: Plan
+    backup: Backup
+    request: DrillRequest
+    limit: timedelta
+    afterwards: Callable[[DrillProgress], None]
+    news: str = "Creating …"
+    result: DrillResult | None = None
+    problem: str = ""
+    deletion: Plan | None = None
+    """Deletes what is left of it; None where nothing is."""
+    undeleted: list[str] = msgspec.field(default_factory=list)
+    deleted: str = ""
+    is_running: bool = True
+    listener: Callable[[], None] | None = None
+    made: list[MadeObject] = msgspec.field(default_factory=list)
+
+    @property
+    def executor(self) -> PlanExecutor:
+        return self.service.executor(self.plan.steps[0].target.context)
 
     @property
     def sentence(self) -> str:
         """The outcome in one line."""
         if self.result is None:
-            return self.problem or f"Drill of {self._request.namespace}: {self.news}"
-        return self.result.sentence(self._request.namespace, self._backup.name)
+            return self.problem or f"Drill of {self.request.namespace}: {self.news}"
+        return self.result.sentence(self.request.namespace, self.backup.name)
 
     async def run(self) -> None:
         """The drill itself; what it made is known afterwards, however it ended."""
-        await self._service.learn_user(self._cluster)
-        executor = self._service.executor(self._cluster)
-        run = DrillRun(executor, self._backup, self._request)
+        await self.service.learn_user(self.plan.steps[0].target.context)
+        executor = self.executor
+        run = DrillRun(executor, self.backup, self.request, self.made)
         try:
-            await executor.guard(self._plan)
-            await require_journal(executor, self._request.namespace)
-            self.result = await run.carry_out(self._plan, self._limit, lambda news: self._tell(f"Restore: {news}"))
+            await executor.guard(self.plan)
+            await require_journal(executor, self.request.namespace)
+            self.result = await run.carry_out(self.plan, self.limit, lambda news: self._tell(f"Restore: {news}"))
         except Exception as problem:
-            self.problem = _told(problem)
-        self._made = run.made
+            self.problem = failure_line(problem)
         await self._look_for_rest()
 
     async def delete(self) -> None:
@@ -106,42 +100,33 @@ class DrillProgress:
         if plan is None:
             return
         self._tell("Deleting …")
-        executor = self._service.executor(self._cluster)
+        executor = self.executor
         try:
             await executor.guard(plan)
             self.undeleted = await delete_made(executor, plan)
         except Exception as problem:
-            self.undeleted = [_told(problem)]
-        self.deleted = "" if self.undeleted else humanize.join([str(step.target) for step in plan.steps], 6)
+            self.undeleted = [failure_line(problem)]
+        self.deleted = "" if self.undeleted else _targets(plan)
         await self._look_for_rest()
 
     async def _look_for_rest(self) -> None:
         try:
-            plan = await plan_deletion(self._service.executor(self._cluster), self._made)
+            plan = await plan_deletion(self.executor, self.made)
             self.deletion = plan if plan.steps else None
             self.undeleted += [f"{refusal.target} is still there: {refusal.why}" for refusal in plan.refused]
         except Exception as problem:
-            names = humanize.join([f"{item.kind.lower()} {item.name}" for item in self._made], 6)
-            self.undeleted = [f"{names} may still be there: {_told(problem)}"]
-        self._end()
-
-    def _end(self) -> None:
+            names = humanize.join([f"{item.kind.lower()} {item.name}" for item in self.made], 6)
+            self.undeleted = [f"{names} may still be there: {failure_line(problem)}"]
         self.is_running = False
         if self.listener is not None:
             self.listener()
         else:
-            self._afterwards(self)
+            self.afterwards(self)
 
     def _tell(self, news: str) -> None:
         self.news = news
         if self.listener is not None:
             self.listener()
-
-
-def _told(problem: Exception) -> str:
-    if isinstance(problem, ForetopError):
-        return str(problem)
-    return f"Internal error in foretop: {type(problem).__name__}: {problem}"
 
 
 _SECRETS = ChoiceField(
