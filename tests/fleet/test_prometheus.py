@@ -22,6 +22,7 @@ from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.simulated_cluster import SimulatedCluster
 from tests.rooms.exporter.test_exporter import exporter
 from tests.wire.boxes import living_box
+from tests.wire.test_watch_receivers import watching
 
 MIXIN = Path(__file__).parents[2] / "packaging" / "mixin"
 WITHIN = 120.0
@@ -201,3 +202,15 @@ def test_the_fleet_is_the_same_by_watching_and_by_asking_prometheus(
             return [{**row, "cluster": "", "nightDoneBy": ""} for row in listed]
 
         assert rows("--prometheus", at.prometheus) == rows("--kubeconfig", str(tmp_path / "kubeconfig"))
+
+
+def test_a_watch_without_prometheus_keeps_its_alerts_in_alertmanager(tmp_path: Path) -> None:
+    with stack("quiet", tmp_path, 1.0) as at:
+        broken = {"spec": {"schedule": "61 * * * *", "template": {}}, "metadata": {"name": "broken", "namespace": HOME}}
+        schedules = at.box.storage.kind("Schedule")
+        at.box.storage.create(schedules, broken)
+        with watching(tmp_path, "--alertmanager", at.alertmanager):
+            until(lambda: {"ForetopScheduleInvalid", "ForetopWatching"} <= at.alerts().keys())
+            at.box.storage.delete(schedules, HOME, "broken")
+            until(lambda: "ForetopScheduleInvalid" not in at.alerts())
+            assert at.alerts()["ForetopWatching"] == "active"

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -16,6 +11,7 @@ import yaml
 from foretop.cli import run
 from foretop_core.rooms.exporter import prometheus
 from foretop_core.rooms.exporter.fleet import ClusterState, Series, fleet
+from tests.http_answers import answering
 from tests.rooms.exporter.test_exporter import STILL
 from tests.wire.boxes import living_box
 
@@ -78,27 +74,6 @@ def test_odd_numbers_cost_themselves_only(odd: float) -> None:
     assert (row.state, row.done_by) == (ClusterState.ERRORS, None)
 
 
-@contextmanager
-def answering(body: bytes, status: int = 200, **headers: str) -> Iterator[str]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(status)
-            for name, text in headers.items():
-                self.send_header(name, text)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Nobody reads it."""
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-
-
 def vector(*samples: tuple[dict[str, str], str]) -> bytes:
     result = [{"metric": metric, "value": [1.0, value]} for metric, value in samples]
     return json.dumps({"status": "success", "data": {"resultType": "vector", "result": result}}).encode()
@@ -120,7 +95,7 @@ def test_a_server_that_answers_something_else_is_one_line(
     body: bytes, status: int, error: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(prometheus, "_MOST_BYTES", 4000)
-    with answering(body, status, Location="http://127.0.0.1:1/") as url:
+    with answering(lambda *_: (status, body)) as url:
         assert run(["fleet", "--prometheus", url]) == 3
     told = capsys.readouterr().err
     assert error in told
@@ -131,12 +106,13 @@ def test_a_server_that_answers_something_else_is_one_line(
 
 def test_what_is_no_number_of_an_exporter_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     odd = [({"__name__": "foretop_up", "cluster": "a\x1b[2J"}, "1"), ({"cluster": "b"}, "1"), ({"__name__": "up"}, "1")]
-    with answering(vector(*odd, ({"__name__": "foretop_up", "cluster": "c"}, "many"))) as url:
+    answer = vector(*odd, ({"__name__": "foretop_up", "cluster": "c"}, "many"))
+    with answering(lambda *_: (200, answer)) as url:
         assert run(["fleet", "--prometheus", url]) == 0
     told = capsys.readouterr().out
     assert "a\\x1b[2J" in told
     assert len(told.splitlines()) == 3
-    with answering(vector()) as url:
+    with answering(lambda *_: (200, vector())) as url:
         assert run(["fleet", "--prometheus", url]) == 0
     assert capsys.readouterr().out == "No cluster: there are no metrics of a foretop exporter.\n"
 

@@ -10,16 +10,20 @@ import time
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from foretop.commands.output import say_to, warn
 from foretop_core.background import in_thread
 from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.errors import ForetopError, Unreadable
+from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import Kind
+from foretop_core.own_files import read_file, why_not
 from foretop_core.session import WATCHED, Session, open_session
+
+_LONGEST_TOKEN = 2**14
 
 
 @asynccontextmanager
@@ -98,3 +102,17 @@ async def until_ended(work: Coroutine[Any, Any, int]) -> int:
         if not ended:
             raise
         return 128 + ended[0]
+
+
+def bearer_token(path: str | None) -> str:
+    """The token in a file that somebody named; "" for none."""
+    if path is None:
+        return ""
+    try:
+        token = read_file(Path(path), _LONGEST_TOKEN).decode().strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        why = why_not(problem) if isinstance(problem, OSError) else "it is no text"
+        raise BadInput(f"Cannot read {path}", why) from None
+    if not token:
+        raise BadInput(f"{path} has no token", "it is empty", "write the token into it")
+    return token

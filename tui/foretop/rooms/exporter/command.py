@@ -7,24 +7,20 @@ import os
 import signal
 import ssl
 from collections.abc import Mapping
-from pathlib import Path
 
 import click
 from msgspec.structs import replace
 
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
-from foretop.commands.live_session import running_session, until_ended, wait_synced
+from foretop.commands.live_session import bearer_token, running_session, until_ended, wait_synced
 from foretop.commands.output import say, warn
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.own_files import read_file, why_not
 from foretop_core.rooms.exporter.collector import Collector
 from foretop_core.rooms.exporter.exposition import PLAIN
 from foretop_core.rooms.exporter.server import Address, read_address, served
 from foretop_core.session import Session
-
-_LONGEST_TOKEN = 2**14
 
 
 @click.command(
@@ -101,20 +97,6 @@ def _names(session: Session, cluster: str | None) -> Mapping[str, str]:
             "choose one with --context",
         )
     return {session.contexts[0]: cluster}
-
-
-def bearer_token(path: str | None) -> str:
-    """The token in a file that somebody named; "" for none."""
-    if path is None:
-        return ""
-    try:
-        token = read_file(Path(path), _LONGEST_TOKEN).decode().strip()
-    except (OSError, UnicodeDecodeError) as problem:
-        why = why_not(problem) if isinstance(problem, OSError) else "it is no text"
-        raise BadInput(f"Cannot read {path}", why) from None
-    if not token:
-        raise BadInput(f"{path} has no token", "it is empty", "write the token into it")
-    return token
 
 
 def _tls(cert: str | None, key: str | None) -> ssl.SSLContext | None:

@@ -16,9 +16,8 @@ from msgspec.structs import replace
 from foretop.commands.connection import connection_options
 from foretop.commands.exit_codes import judging
 from foretop.commands.help_examples import OwnOptionsFirst, example
-from foretop.commands.live_session import running_session
+from foretop.commands.live_session import bearer_token, running_session
 from foretop.commands.output import emit, output_option, say, table
-from foretop.rooms.exporter.command import bearer_token
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.connection.kubeconfig import read_kubeconfig

@@ -1,0 +1,138 @@
+"""`foretop watch --webhook` and `--alertmanager`: each change arrives, also after a while in which nobody took it."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foretop.cli import run
+from foretop_demo.scenarios.scenario_builder import HOME
+from foretop_demo.simulated_cluster import SimulatedCluster
+from tests.http_answers import answering
+from tests.wire.boxes import living_box
+
+Got = queue.Queue[tuple[str, str, Any]]
+
+
+@contextmanager
+def taking(statuses: Sequence[int] = ()) -> Iterator[tuple[str, Got]]:
+    """A server on loopback that answers so, and then 200; with all that it got: path, authorization and JSON."""
+    got: Got = queue.Queue()
+    coming = iter(statuses)
+
+    def answer(path: str, authorization: str, body: bytes) -> tuple[int, bytes]:
+        got.put((path, authorization, json.loads(body)))
+        return next(coming, 200), b""
+
+    with answering(answer) as url:
+        yield url, got
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Iterator[SimulatedCluster]:
+    with living_box("quiet", tmp_path, 1.0) as (made, _):
+        broken = {"spec": {"schedule": "61 * * * *", "template": {}}, "metadata": {"name": "broken", "namespace": HOME}}
+        made.storage.create(made.storage.kind("Schedule"), broken)
+        yield made
+
+
+@contextmanager
+def watching(folder: Path, *words: str) -> Iterator[subprocess.Popen[str]]:
+    command = [
+        sys.executable,
+        "-m",
+        "foretop",
+        "watch",
+        "--kubeconfig",
+        str(folder / "kubeconfig"),
+        "--existing",
+        *words,
+    ]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "HOME": str(folder)}
+    ) as one:
+        try:
+            yield one
+        finally:
+            one.kill()
+
+
+def until(got: Got, code: str) -> dict[str, Any]:
+    """The next change of a finding of this code."""
+    while True:
+        _, _, body = got.get(timeout=60)
+        if body.get("finding", {}).get("code") == code:
+            return dict(body)
+
+
+def test_a_webhook_gets_each_change_until_it_takes_it(box: SimulatedCluster, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("of-the-webhook\n")
+    # Refused for good is not sent again; anything else is, a redirect too, which nobody follows.
+    with (
+        taking([503, 302]) as (url, got),
+        watching(tmp_path, "--webhook", f"{url}/hook?sig=canary", "--token-file", str(tmp_path / "token")) as one,
+    ):
+        path, authorization, first = got.get(timeout=60)
+        assert (path, authorization) == ("/hook?sig=canary", "Bearer of-the-webhook")
+        assert got.get(timeout=60)[2] == got.get(timeout=60)[2] == first
+        assert (first["event"], first["finding"]["code"]) == ("new", "schedule-invalid")
+        box.storage.delete(box.storage.kind("Schedule"), HOME, "broken")
+        assert until(got, "schedule-invalid")["event"] in ("resolved", "untold")
+        one.send_signal(signal.SIGTERM)
+        assert one.wait(30) == 128 + signal.SIGTERM
+        assert one.stderr is not None
+        told = one.stderr.read()
+        assert "HTTP 503" in told
+        assert "canary" not in told
+
+
+def test_alertmanager_gets_all_that_stands_and_a_heartbeat(box: SimulatedCluster, tmp_path: Path) -> None:
+    with taking() as (url, got), watching(tmp_path, "--alertmanager", url):
+        while True:
+            path, _, alerts = got.get(timeout=60)
+            assert path == "/api/v2/alerts"
+            assert alerts[0]["labels"] == {"alertname": "ForetopWatching", "severity": "none"}
+            if len(alerts) > 1:
+                break
+        (alert,) = [one for one in alerts if one["labels"].get("code") == "schedule-invalid"]
+        assert alert["labels"]["alertname"] == "ForetopScheduleInvalid"
+        assert (alert["labels"]["severity"], alert["labels"]["name"]) == ("critical", "broken")
+        assert "endsAt" not in alert
+        box.storage.delete(box.storage.kind("Schedule"), HOME, "broken")
+        while True:
+            _, _, alerts = got.get(timeout=60)
+            if any("endsAt" in one for one in alerts if one["labels"].get("code") == "schedule-invalid"):
+                break
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (("--webhook", "hook.example/x"), "hook.example/x is no address to send to"),
+        (("--alertmanager", "ftp://a:canary@h/x"), "is no address to send to"),
+        (("--webhook", "http://h", "--once"), "--once is for --exec and for what is printed"),
+        (("--webhook", "http://h", "--token-file", "/nowhere"), "Cannot read /nowhere"),
+    ],
+)
+def test_bad_input_is_one_line(
+    words: tuple[str, ...], error: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(["watch", *words]) == 2
+    told = capsys.readouterr().err
+    assert error in told
+    assert "canary" not in told
