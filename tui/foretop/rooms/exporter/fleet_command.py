@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
+import shutil
 import ssl
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -31,6 +33,9 @@ from foretop_core.tables.engine.json_items import as_list
 
 _BAD = (ClusterState.NO_NEWS, ClusterState.ERRORS)
 _HEAD = ("STATE", "CLUSTER", "WORST", "SINCE", "NIGHT", "DONE BY", "LATE", "PAUSED", "QUEUE", "STORAGE", "VELERO")
+_NARROW = ("STATE", "CLUSTER", "WORST", "SINCE", "DONE BY")
+"""The columns on a terminal with fewer cells than this."""
+_WIDE = 160
 
 
 @click.command("fleet", cls=OwnOptionsFirst, epilog=example("foretop fleet --prometheus https://thanos.example:9090"))
@@ -93,7 +98,10 @@ def _print(rows: Sequence[ClusterRow], now: datetime) -> None:
     if not rows:
         say("No cluster: there are no metrics of a foretop exporter.")
         return
-    table(_HEAD, [_cells(row, now) for row in rows], indent="")
+    cells = [_HEAD, *(_cells(row, now) for row in rows)]
+    if sys.stdout.isatty() and shutil.get_terminal_size().columns < _WIDE:
+        cells = [tuple(row[_HEAD.index(name)] for name in _NARROW) for row in cells]
+    table(cells[0], cells[1:], indent="")
     for row in rows:
         if len(row.uids) > 1:
             say(f"{len(row.uids)} clusters are called {row.cluster}: give each exporter a --cluster-label.")
