@@ -86,7 +86,7 @@ truth: compiled  ## random stories on a real Velero for HOURS=n, every forecast 
 	$(BIN)/python -m tests.velero.random_stories --hours $(HOURS)
 
 test-fleet: compiled ## the exporter, its rules and alerts before a real Prometheus and Alertmanager; skipped without them
-	$(BIN)/python -m pytest $(SPREAD) tests/fleet -rs
+	$(BIN)/python -m pytest $(SPREAD) tests/rooms/exporter/fleet -rs
 
 check: $(READY)  ## lint, types and the import contract
 	$(BIN)/ruff format --check .

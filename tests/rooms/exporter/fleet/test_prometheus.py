@@ -24,8 +24,9 @@ from tests.rooms.exporter.test_exporter import exporter
 from tests.wire.boxes import living_box
 from tests.wire.test_watch_receivers import watching
 
-MIXIN = Path(__file__).parents[2] / "packaging" / "mixin"
+MIXIN = Path(__file__).parents[4] / "packaging" / "mixin"
 WITHIN = 120.0
+pytestmark = pytest.mark.sweep
 T = TypeVar("T")
 
 
