@@ -96,9 +96,7 @@ class Trial:
     def write_schedules(self) -> None:
         for name, template, number in zip(self.names, self.templates, range(len(self.templates)), strict=True):
             if template.policies is not None:
-                body = {"metadata": {"name": policy_name(number)}, "data": {"p.yaml": json.dumps(template.policies)}}
-                place = f"/api/v1/namespaces/{VELERO_NAMESPACE}/configmaps"
-                self.cluster.api_server.admin.post(place, body).expect(201)
+                self.world.make_policy(policy_name(number), json.dumps(template.policies))
             self.cluster.create("Schedule", name, {"schedule": _NEVER, "template": template.spec, "paused": True})
 
     def run_backups(self) -> None:

@@ -89,6 +89,9 @@ class VolumeWorld:
         kinds = {plural: kind for kind, plural in _PLURALS.items()}
         return {(kinds[plural], name) for plural, name in made if plural in kinds}
 
+    def make_policy(self, name: str, text: str) -> None:
+        self._post(_path(VELERO_NAMESPACE, "ConfigMap"), {"metadata": {"name": name}, "data": {"p.yaml": text}})
+
     def _make_node_agent(self) -> None:
         meta = {"name": "node-agent-1", "namespace": VELERO_NAMESPACE, "labels": {"role": "node-agent"}}
         self._post(f"/api/v1/namespaces/{VELERO_NAMESPACE}/serviceaccounts", {"metadata": {"name": "default"}})
