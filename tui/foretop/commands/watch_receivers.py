@@ -1,4 +1,4 @@
-"""Where `foretop watch` sends findings besides the screen: a webhook, and Alertmanager."""
+"""The addresses that `foretop watch` sends findings to: a webhook, and Alertmanager."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_WAITING = 1000
 _AGAIN = 60.0
 """Alertmanager takes an alert for resolved that is not sent again within five minutes."""
 _SOON = 5.0
-"""Where it did not answer."""
+"""After no answer."""
 _RESOLVED_FOR = timedelta(minutes=15)
 """For so long an alert is sent as resolved: one answer may have been lost."""
 _LONGEST = 2000

@@ -91,7 +91,7 @@ class Collector:
         self.expositions = await in_thread(partial(expositions, samples, self._most))
 
     async def samples(self) -> list[ClusterSample]:
-        """Those of all clusters, as they are now."""
+        """The samples of all clusters, as they are now."""
         samples: list[ClusterSample] = []
         for context in self._state.contexts:
             name = self._names.get(context, context)

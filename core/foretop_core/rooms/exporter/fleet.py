@@ -51,7 +51,7 @@ class WorstFinding(msgspec.Struct, frozen=True):
     since: datetime | None
 
 
-class Night(msgspec.Struct, frozen=True):
+class LastRuns(msgspec.Struct, frozen=True):
     """Backups of the last 24 hours by how they ended, and the runs of the next that are not expected to be made."""
 
     completed: int
@@ -76,7 +76,7 @@ class ClusterRow(msgspec.Struct, frozen=True):
     slots: int | None
     slots_in_use: int
     waiting: int
-    night: Night | None
+    night: LastRuns | None
     done_by: datetime | None
     """When the night is done in nine of ten courses."""
     late: int
@@ -146,7 +146,7 @@ def _row(name: str, series: list[Series]) -> ClusterRow:
     ]
     slots = values("slots")
     has_night = values("runs_last_night") or values("runs_expected_lost")
-    night = Night(
+    night = LastRuns(
         total("runs_last_night", result="Completed"),
         total("runs_last_night", result="PartiallyFailed"),
         total("runs_last_night", result="Failed") + total("runs_last_night", result="FailedValidation"),

@@ -38,7 +38,7 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class PrometheusServer(msgspec.Struct, frozen=True):
-    """Where to ask, and with which credentials."""
+    """The address to ask, and the credentials for it."""
 
     url: str
     token: str = ""

@@ -25,7 +25,7 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.kube.connection.kubeconfig import read_kubeconfig
 from foretop_core.rooms.exporter.collector import Collector
 from foretop_core.rooms.exporter.exposition import ClusterSample
-from foretop_core.rooms.exporter.fleet import ClusterRow, ClusterState, Night, fleet, series_of
+from foretop_core.rooms.exporter.fleet import ClusterRow, ClusterState, LastRuns, fleet, series_of
 from foretop_core.rooms.exporter.prometheus import PrometheusServer, ask
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
@@ -129,7 +129,7 @@ def _cells(row: ClusterRow, now: datetime) -> tuple[str, ...]:
     )
 
 
-def _night(night: Night | None) -> str:
+def _night(night: LastRuns | None) -> str:
     if night is None:
         return "-"
     parts = ((night.partly_failed, "partly"), (night.failed, "failed"), (night.expected_lost, "to be lost"))
