@@ -289,7 +289,7 @@ def test_a_dialect_is_a_grammar_and_the_releases_that_have_it(told: Told) -> Non
         (
             '    dialog=DialogSpec("Label {}", "Label"),\n',
             "",
-            "action label-backup has no dialog: neither in its record nor a class LabelBackupDialog",
+            "action label-backup has no dialog",
         ),
         ("    999,\n", "    10,\n", "actions label-backup and pause both have the place 10"),
         ('"f9"', '"r"', f"restore and label-backup are both on r; no action has {', '.join(free_keys(ACTIONS))}"),

@@ -435,12 +435,6 @@ SAME = (
         "what takes no time comes and goes in one moment, and no cell counts it",
     ),
     SameProgram(
-        "core/foretop_core/tables/engine/view.py",
-        "lasts=lasts or tone is None,",
-        "or to and",
-        "fewer cells are remembered: each is worked out again, to the same text",
-    ),
-    SameProgram(
         "core/foretop_core/rules/night/server_model.py",
         "return SkippedRuns(runs, any(moment > skipped for moment in made)) if runs else None",
         "> to >=",

@@ -16,7 +16,7 @@ from foretop_core.rules.severity import Severity
 _GRAVEST_FIRST = tuple(Severity)
 
 
-class Series(msgspec.Struct, frozen=True, gc=False):
+class Series(msgspec.Struct, frozen=True):
     """One number of one cluster, by the name of its metric without `foretop_`."""
 
     name: str

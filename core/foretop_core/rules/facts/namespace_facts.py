@@ -45,8 +45,6 @@ from foretop_core.rules.volumes.evidence import GrownVolume, LeftOutVolume, Take
 if TYPE_CHECKING:
     from foretop_core.rules.volumes.foretold import ForetoldVolumes
 
-# Deferred imports: what volumes are foretold by is loaded with the first page that tells of them.
-
 __all__ = [
     "IGNORED_NAMESPACES",
     "Extent",

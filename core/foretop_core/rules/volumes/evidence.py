@@ -33,6 +33,8 @@ from foretop_core.rules.protection.coverage import (
     resource_policy,
 )
 
+# Deferred imports: policies are read where a backup is judged, and not for the first rows.
+
 GLOBAL_POLICIES = "velero.io/global-backup-volume-policy-configmap"
 """The annotation of a backup that was made with volume policies of its server: their ConfigMap."""
 _CLAIM_UID = "velero.io/pvc-uid"
@@ -247,7 +249,6 @@ def may_have_others(backup: Backup) -> bool:
     """True if some of its snapshots may be of volumes of other namespaces, or of those without a claim."""
     if not backup.status.volume_snapshots_attempted:
         return False
-    # Policies are read where a backup is judged, and not for the first rows.
     from foretop_core.rules.volumes.run_filters import RunFilters
 
     # A CSI snapshot is made of a claim, one by a plugin of a PersistentVolume, which a policy can list too.
