@@ -205,6 +205,7 @@ def test_it_serves_what_is_finished_until_it_is_ended(tmp_path: Path) -> None:
         assert one.stderr.read() == ""
 
 
+@pytest.mark.sweep
 def test_a_cluster_that_is_gone_is_down_and_its_last_numbers_stay(tmp_path: Path) -> None:
     with living_box("quiet", tmp_path, STILL) as (_, path):
         running = exporter("--kubeconfig", path)
