@@ -65,7 +65,14 @@ def only(samples: dict[Labels, float], **labels: str) -> float:
     return value
 
 
-@pytest.mark.parametrize("scene", ["contents", "protection", "busy", "maintenance", "dead"])
+@pytest.mark.parametrize(
+    "scene",
+    [
+        "contents",
+        "dead",
+        *(pytest.param(one, marks=pytest.mark.sweep) for one in ("protection", "busy", "maintenance")),
+    ],
+)
 def test_the_numbers_are_those_of_the_tables(scene: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with living_box(scene, tmp_path, STILL) as (_, path):
 
@@ -239,8 +246,9 @@ def test_bad_input_is_one_line(words: tuple[str, ...], error: str, capsys: pytes
 
 
 def test_the_rules_ask_for_metrics_that_there_are() -> None:
-    rules = (Path(__file__).parents[3] / "packaging" / "mixin" / "alerts.yaml").read_text()
+    mixin = Path(__file__).parents[3] / "packaging" / "mixin"
+    names = ("alerts.yaml", "fleet-dashboard.json", "cluster-dashboard.json")
+    queries = "".join((mixin / name).read_text() for name in names)
     modules = [*room_modules("foretop_core", "metrics"), collector]
     families = [one for module in modules for one in vars(module).values() if isinstance(one, Family)]
-    names = {f"foretop_{family.name}" for family in families}
-    assert set(re.findall(r"\bforetop_\w+", rules)) <= names
+    assert set(re.findall(r"\bforetop_\w+", queries)) <= {f"foretop_{family.name}" for family in families}

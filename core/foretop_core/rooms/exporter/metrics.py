@@ -148,7 +148,10 @@ def measure_servers(cluster: MeasuredCluster) -> Iterator[Sample]:
             yield Sample(SLOTS, (namespace,), float(server.slots))
         yield Sample(SLOTS_IN_USE, (namespace,), float(server.busy))
         unfinished = [entry.run for entry in line.by_run.values()]
-        for (kind, phase), count in Counter((type(run).__name__, run.phase or "New") for run in unfinished).items():
+        # An empty queue is zero long, and not unknown.
+        lengths = Counter({("Backup", "New"): 0, ("Backup", "Queued"): 0, ("Restore", "New"): 0})
+        lengths.update((type(run).__name__, run.phase or "New") for run in unfinished)
+        for (kind, phase), count in lengths.items():
             yield Sample(QUEUE_LENGTH, (namespace, kind, phase), float(count))
         waiting = [run.created for run in unfinished if run.phase in WAITING and run.created is not None]
         yield Sample(OLDEST_WAIT, (namespace,), (now - min(waiting)).total_seconds() if waiting else 0.0)

@@ -215,3 +215,15 @@ def test_a_watch_without_prometheus_keeps_its_alerts_in_alertmanager(tmp_path: P
             at.box.storage.delete(schedules, HOME, "broken")
             until(lambda: "ForetopScheduleInvalid" not in at.alerts())
             assert at.alerts()["ForetopWatching"] == "active"
+
+
+@pytest.mark.parametrize(("name", "scene"), [("fleet", "busy"), ("cluster", "contents")])
+def test_each_query_of_the_dashboards_is_answered(name: str, scene: str, tmp_path: Path) -> None:
+    board = json.loads((MIXIN / f"{name}-dashboard.json").read_text())
+    queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
+    assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
+    with stack(scene, tmp_path, 0.001) as at:
+        for query in queries:
+            found = at.query(query.replace("$cluster", "prod"))
+            # Where nothing is late there is no row.
+            assert found or "late_seconds" in query, query
