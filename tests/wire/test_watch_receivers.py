@@ -80,7 +80,8 @@ def until(got: Got, code: str) -> dict[str, Any]:
             return dict(body)
 
 
-def test_a_webhook_gets_each_change_until_it_takes_it(box: SimulatedCluster, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("box")
+def test_a_webhook_gets_each_change_until_it_takes_it(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("of-the-webhook\n")
     # Refused for good is not sent again; anything else is, a redirect too, which nobody follows.
     with (
@@ -91,8 +92,6 @@ def test_a_webhook_gets_each_change_until_it_takes_it(box: SimulatedCluster, tmp
         assert (path, authorization) == ("/hook?sig=canary", "Bearer of-the-webhook")
         assert got.get(timeout=60)[2] == got.get(timeout=60)[2] == first
         assert (first["event"], first["finding"]["code"]) == ("new", "schedule-invalid")
-        box.storage.delete(box.storage.kind("Schedule"), HOME, "broken")
-        assert until(got, "schedule-invalid")["event"] in ("resolved", "untold")
         one.send_signal(signal.SIGTERM)
         assert one.wait(30) == 128 + signal.SIGTERM
         assert one.stderr is not None
@@ -101,7 +100,8 @@ def test_a_webhook_gets_each_change_until_it_takes_it(box: SimulatedCluster, tmp
         assert "canary" not in told
 
 
-def test_alertmanager_gets_all_that_stands_and_a_heartbeat(box: SimulatedCluster, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("box")
+def test_alertmanager_gets_all_that_stands_and_a_heartbeat(tmp_path: Path) -> None:
     with taking() as (url, got), watching(tmp_path, "--alertmanager", url):
         while True:
             path, _, alerts = got.get(timeout=60)
@@ -113,10 +113,21 @@ def test_alertmanager_gets_all_that_stands_and_a_heartbeat(box: SimulatedCluster
         assert alert["labels"]["alertname"] == "ForetopScheduleInvalid"
         assert (alert["labels"]["severity"], alert["labels"]["name"]) == ("critical", "broken")
         assert "endsAt" not in alert
+
+
+@pytest.mark.sweep
+def test_both_are_told_when_it_is_over(box: SimulatedCluster, tmp_path: Path) -> None:
+    with (
+        taking() as (hook, told),
+        taking() as (manager, alerts),
+        watching(tmp_path, "--webhook", hook, "--alertmanager", manager),
+    ):
+        assert until(told, "schedule-invalid")["event"] == "new"
         box.storage.delete(box.storage.kind("Schedule"), HOME, "broken")
+        assert until(told, "schedule-invalid")["event"] in ("resolved", "untold")
         while True:
-            _, _, alerts = got.get(timeout=60)
-            if any("endsAt" in one for one in alerts if one["labels"].get("code") == "schedule-invalid"):
+            _, _, standing = alerts.get(timeout=60)
+            if any("endsAt" in one for one in standing if one["labels"].get("code") == "schedule-invalid"):
                 break
 
 
