@@ -181,7 +181,7 @@ def test_the_dashboard_unpauses_with_real_keys(
         terminal.press("u")
         terminal.shows("Do not skip")
         terminal.press(_DOWN)
-        terminal.shows(lambda lines: any("▸ Do not skip" in line for line in lines))
+        terminal.shows(lambda lines: any("● Do not skip" in line for line in lines))
         terminal.shows("one backup is created at once")
         made_at = datetime.now(UTC)
         assert steps.runs("late") == []
