@@ -134,8 +134,8 @@ def test_both_are_told_when_it_is_over(box: SimulatedCluster, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("--webhook", "hook.example/x"), "hook.example/x is no address to send to"),
-        (("--alertmanager", "ftp://a:canary@h/x"), "is no address to send to"),
+        (("--webhook", "hook.example/x"), "hook.example/x is not an address to send to"),
+        (("--alertmanager", "ftp://a:canary@h/x"), "is not an address to send to"),
         (("--webhook", "http://h", "--once"), "--once is for --exec and for what is printed"),
         (("--webhook", "http://h", "--token-file", "/nowhere"), "Cannot read /nowhere"),
     ],

@@ -21,11 +21,13 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
+from foretop_core.models.kinds import BACKUP
 from foretop_core.room_finder import room_modules
 from foretop_core.rooms.exporter import collector
 from foretop_core.rooms.exporter.exposition import OPEN_METRICS, PLAIN, ClusterSample, expositions
 from foretop_core.rooms.exporter.metrics import SCHEDULE, SLOTS
 from foretop_core.rules.metric_families import Family, Sample
+from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from tests.wire.boxes import living_box
 
 Labels = frozenset[tuple[str, str]]
@@ -147,6 +149,27 @@ def test_both_formats_tell_the_same() -> None:
     assert gzip.decompress(both[OPEN_METRICS].compressed) == both[OPEN_METRICS].text
 
 
+def test_what_may_not_be_read_is_not_counted_as_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gap = VisibilityGap("minicluster", BACKUP.name, "not allowed")
+    monkeypatch.setattr(ClusterSnapshot, "gap", lambda self, kind: gap if kind is BACKUP else None)
+    with living_box("quiet", tmp_path, STILL) as (_, path):
+        assert run(["exporter", "--once", "--kubeconfig", path]) == 0
+    metrics = read(capsys.readouterr().out)
+    assert metrics["foretop_server_state"]
+    assert not {"foretop_queue_length", "foretop_slots_in_use", "foretop_runs_last_night"} & metrics.keys()
+
+
+def test_a_paused_schedule_is_not_late(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with living_box("maintenance", tmp_path, STILL) as (_, path):
+        run(["exporter", "--once", "--kubeconfig", path])
+    metrics = read(capsys.readouterr().out)
+    paused = {labels for labels, value in metrics["foretop_schedule_paused"].items() if value}
+    assert paused
+    assert not paused & metrics.get("foretop_schedule_late_seconds", {}).keys()
+
+
 def test_what_fails_costs_itself_only(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -230,9 +253,9 @@ def test_a_cluster_that_is_gone_is_down_and_its_last_numbers_stay(tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("--listen", "9469"), "'9469' is no address to listen on: it is not HOST:PORT"),
-        (("--listen", "::1:9469"), "'::1:9469' is no address to listen on"),
-        (("--listen", "localhost:99999"), "is no address to listen on"),
+        (("--listen", "9469"), "'9469' is not an address to listen on: it is not HOST:PORT"),
+        (("--listen", "::1:9469"), "'::1:9469' is not an address to listen on"),
+        (("--listen", "localhost:99999"), "is not an address to listen on"),
         (("--token-file", "/nowhere/token"), "Cannot read /nowhere/token: no such file or directory"),
         (("--token-file", "/dev/null"), "Cannot read /dev/null"),
         (("--tls-cert", "/nowhere/cert"), "--tls-cert and --tls-key go together"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from foretop.cli import run
 from foretop_core.rooms.exporter import prometheus
 from foretop_core.rooms.exporter.fleet import ClusterState, Series, fleet
 from tests.http_answers import answering
+from tests.objects import NOW
 from tests.rooms.exporter.test_exporter import STILL
 from tests.wire.boxes import living_box
 
@@ -21,7 +23,12 @@ def one(name: str, value: float = 1.0, cluster: str = "prod", **labels: str) -> 
 
 
 def alive(cluster: str = "prod", uid: str = "u-1") -> list[Series]:
-    return [one("up", cluster=cluster), one("cluster_info", cluster=cluster, uid=uid), one("visible", cluster=cluster)]
+    return [
+        one("up", cluster=cluster),
+        one("cluster_info", cluster=cluster, uid=uid),
+        one("visible", cluster=cluster),
+        one("judged_timestamp_seconds", NOW.timestamp(), cluster),
+    ]
 
 
 def test_the_worst_cluster_comes_first_and_only_who_saw_all_says_no_problems() -> None:
@@ -38,7 +45,8 @@ def test_the_worst_cluster_comes_first_and_only_who_saw_all_says_no_problems() -
             one("finding_oldest_timestamp_seconds", 50.0, "ill", severity="error", code="schedule-overdue"),
             one("finding_oldest_timestamp_seconds", 90.0, "ill", severity="error", code="namespace-late"),
             one("up", 0.0, "gone"),
-        ]
+        ],
+        NOW,
     )
     assert [(row.cluster, row.state) for row in rows] == [
         ("gone", ClusterState.NO_NEWS),
@@ -53,10 +61,24 @@ def test_the_worst_cluster_comes_first_and_only_who_saw_all_says_no_problems() -
 
 
 def test_two_names_of_one_uid_are_one_cluster_and_two_clusters_of_one_name_are_told() -> None:
-    rows = fleet(
-        [*alive("a", "u-1"), *alive("b", "u-1"), *alive("c", "u-2"), one("cluster_info", cluster="c", uid="u-3")]
-    )
+    twice = one("cluster_info", cluster="c", uid="u-3")
+    rows = fleet([*alive("a", "u-1"), *alive("b", "u-1"), *alive("c", "u-2"), twice], NOW)
     assert [(row.cluster, row.uids) for row in rows] == [("a", ("u-1",)), ("c", ("u-2", "u-3"))]
+
+
+def test_numbers_of_an_exporter_that_has_stopped_are_no_news() -> None:
+    """It may go on to answer with the last that it worked out."""
+    (row,) = fleet(alive(), NOW + timedelta(hours=1))
+    assert (row.state, row.judged, row.stale) == (ClusterState.NO_NEWS, NOW, 3600)
+    (row,) = fleet(alive(), NOW + timedelta(minutes=1))
+    assert (row.state, row.stale) == (ClusterState.NO_PROBLEMS, 0)
+    (row,) = fleet([one("up")], NOW)
+    assert (row.state, row.judged) == (ClusterState.NO_NEWS, None)
+
+
+def test_who_does_not_say_what_was_seen_has_not_seen_all() -> None:
+    (row,) = fleet([series for series in alive() if series.name != "visible"], NOW)
+    assert row.state is ClusterState.NOT_ALL_SEEN
 
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), -1e300, 1e300])
@@ -69,7 +91,8 @@ def test_odd_numbers_cost_themselves_only(odd: float) -> None:
             one("findings", 1.0, severity="error", code="x"),
             one("findings", 1.0, severity="of somebody's own", code="y"),
             Series("up", {}, 1.0),
-        ]
+        ],
+        NOW,
     )
     assert (row.state, row.done_by) == (ClusterState.ERRORS, None)
 
@@ -108,7 +131,7 @@ def test_what_is_no_number_of_an_exporter_is_left_out(capsys: pytest.CaptureFixt
     odd = [({"__name__": "foretop_up", "cluster": "a\x1b[2J"}, "1"), ({"cluster": "b"}, "1"), ({"__name__": "up"}, "1")]
     answer = vector(*odd, ({"__name__": "foretop_up", "cluster": "c"}, "many"))
     with answering(lambda *_: (200, answer)) as url:
-        assert run(["fleet", "--prometheus", url]) == 0
+        assert run(["fleet", "--prometheus", url]) == 1
     told = capsys.readouterr().out
     assert "a\\x1b[2J" in told
     assert len(told.splitlines()) == 3
@@ -120,7 +143,7 @@ def test_what_is_no_number_of_an_exporter_is_left_out(capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("--prometheus", "thanos:9090"), "thanos:9090 is no address of a Prometheus"),
+        (("--prometheus", "thanos:9090"), "thanos:9090 is not an address of a Prometheus"),
         (("--prometheus-ca", "/nowhere"), "there is no --prometheus"),
         (("--prometheus", "https://h", "--prometheus-ca", "/nowhere"), "Cannot use /nowhere: No such file"),
         (("--prometheus", "https://h", "--prometheus-token-file", "/nowhere"), "Cannot read /nowhere"),

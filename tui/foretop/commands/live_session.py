@@ -111,7 +111,7 @@ def bearer_token(path: str | None) -> str:
     try:
         token = read_file(Path(path), _LONGEST_TOKEN).decode().strip()
     except (OSError, UnicodeDecodeError) as problem:
-        why = why_not(problem) if isinstance(problem, OSError) else "it is no text"
+        why = why_not(problem) if isinstance(problem, OSError) else "it is not text"
         raise BadInput(f"Cannot read {path}", why) from None
     if not token:
         raise BadInput(f"{path} has no token", "it is empty", "write the token into it")

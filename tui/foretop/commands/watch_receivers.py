@@ -58,7 +58,7 @@ class Receiver(ABC):
     def __init__(self, url: str, token: str) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadInput(f"{redacted(url)} is no address to send to", "it is not http(s)://HOST[:PORT][/PATH]")
+            raise BadInput(f"{redacted(url)} is not an address to send to", "it is not http(s)://HOST[:PORT][/PATH]")
         self._url = url
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._failed = ""

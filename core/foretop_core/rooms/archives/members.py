@@ -188,7 +188,7 @@ def _all(path: Path, notes: Notes) -> Iterator[Member]:
         return
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise BadInput(f"{path} cannot be opened", "it is no regular file", _GIVE)
+            raise BadInput(f"{path} cannot be opened", "it is not a regular file", _GIVE)
         head = file.read(512)
         file.seek(0)
         opener = next((opener for magic, opener in _OPENERS.items() if head.startswith(magic)), None)
@@ -290,5 +290,5 @@ def _read_file(path: str) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("it is no regular file")
+            raise OSError("it is not a regular file")
         return file.read(MOST_READ)

@@ -30,13 +30,13 @@ CLUSTER = Family(
 UP = Family("up", "1 while news of the cluster come in.")
 STALE = Family("stale_seconds", "For how long no news of the cluster have come in.")
 VISIBLE = Family("visible", "1 while all objects of the kind that concern Velero can be seen.", ("kind",))
-JUDGED = Family("judged_timestamp_seconds", "When these numbers were worked out.")
+JUDGED = Family("judged_timestamp_seconds", "When these numbers were worked out, by the clock of the exporter.")
 UNJUDGED = Family("failed_measures", "Groups of metrics that could not be worked out, by a fault of foretop's own.")
-FINDINGS = Family("findings", "Lines of Triage that nobody has acknowledged.", ("code", "severity"))
+FINDINGS = Family("findings", "Lines of Triage that are not acknowledged.", ("code", "severity"))
 OLDEST = Family(
     "finding_oldest_timestamp_seconds", "Since when the oldest of these findings lasts.", ("code", "severity")
 )
-ACKNOWLEDGED = Family("findings_acknowledged", "Lines of Triage that somebody has acknowledged.", ("code", "severity"))
+ACKNOWLEDGED = Family("findings_acknowledged", "Lines of Triage that are acknowledged.", ("code", "severity"))
 _SOON = 0.5
 """Seconds, until the first are there."""
 _EVERY, _LONGEST = 10.0, 60.0
@@ -81,7 +81,11 @@ class Collector:
             rest = _SOON
             if self._state.has_judged:
                 began = time.monotonic()
-                await self.collect()
+                try:
+                    await self.collect()
+                except Exception:
+                    # The last ones stay, and say when they were worked out.
+                    _log.exception("working out the metrics failed")
                 rest = min(_LONGEST, max(_EVERY, (time.monotonic() - began) * _SHARE))
             await asyncio.sleep(rest)
 
@@ -115,7 +119,7 @@ class Collector:
         yield Sample(CLUSTER, (uid,), 1.0)
         yield Sample(UP, (), float(lost is None and health.state is not WatchState.SYNCING))
         yield Sample(STALE, (), max(0.0, (clock - lost).total_seconds()) if lost is not None else 0.0)
-        yield Sample(JUDGED, (), self._state.now(context).timestamp())
+        yield Sample(JUDGED, (), self._session.local_clock.now().timestamp())
         seen: dict[str, bool] = {}
         for scope, watch in self._state.store.health.watches(context):
             if not scope.selector and watch.state is not WatchState.NOT_INSTALLED:

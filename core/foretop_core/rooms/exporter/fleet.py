@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 import msgspec
@@ -14,6 +14,8 @@ from foretop_core.rules.metric_families import FamilyKind
 from foretop_core.rules.severity import Severity
 
 _GRAVEST_FIRST = tuple(Severity)
+_STOPPED = timedelta(minutes=10)
+"""Numbers are a minute old at most, and clocks a little apart: an exporter with older ones has stopped."""
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -67,8 +69,10 @@ class ClusterRow(msgspec.Struct, frozen=True):
     uids: tuple[str, ...]
     """Of two clusters that have one name more than one; none where nobody could read it."""
     state: ClusterState
+    judged: datetime | None
+    """When its exporter worked this out."""
     stale: float
-    """Seconds without news."""
+    """Seconds without news of it, or of its exporter where that has stopped."""
     worst: WorstFinding | None
     errors: int
     warnings: int
@@ -89,7 +93,7 @@ class ClusterRow(msgspec.Struct, frozen=True):
 
 
 NEEDED = (
-    '{__name__=~"foretop_(up|stale_seconds|cluster_info|server_info|visible|slots|slots_in_use|findings|'
+    '{__name__=~"foretop_(up|stale_seconds|cluster_info|server_info|visible|slots|slots_in_use|findings|judged_timestamp_seconds|'
     "finding_oldest_timestamp_seconds|runs_last_night|runs_expected_lost|night_done_timestamp_seconds|"
     'storage_available|queue_length)"}',
     "foretop_schedule_paused == 1",
@@ -100,8 +104,8 @@ NEEDED = (
 """The queries whose answers together are what a fleet is made of."""
 
 
-def fleet(series: Iterable[Series]) -> tuple[ClusterRow, ...]:
-    """The clusters, those that need somebody first. Several names of one uid are one cluster, by its first name."""
+def fleet(series: Iterable[Series], now: datetime) -> tuple[ClusterRow, ...]:
+    """The clusters at a moment, those that need somebody first; several names of one uid are one, by the first name."""
     by_name: dict[str, list[Series]] = {}
     for one in series:
         if (name := one.labels.get("cluster", "")) and math.isfinite(one.value):
@@ -109,7 +113,7 @@ def fleet(series: Iterable[Series]) -> tuple[ClusterRow, ...]:
     rows: list[ClusterRow] = []
     known: set[str] = set()
     for name in sorted(by_name):
-        row = _row(name, by_name[name])
+        row = _row(name, by_name[name], now)
         if not known.intersection(row.uids):
             rows.append(row)
             known.update(row.uids)
@@ -122,7 +126,7 @@ def _urgency(row: ClusterRow) -> tuple[object, ...]:
     return places.index(row.state), -row.errors, -row.warnings, since.timestamp() if since else math.inf, row.cluster
 
 
-def _row(name: str, series: list[Series]) -> ClusterRow:
+def _row(name: str, series: list[Series], now: datetime) -> ClusterRow:
     def values(metric: str, **labels: str) -> list[float]:
         return [one.value for one in series if one.name == metric and labels.items() <= one.labels.items()]
 
@@ -145,6 +149,12 @@ def _row(name: str, series: list[Series]) -> ClusterRow:
         if one.name == "namespace_newest_copy_timestamp_seconds" and one.labels.get("target") in late
     ]
     slots = values("slots")
+    judged = _moment(min(values("judged_timestamp_seconds"), default=None))
+    stale = max(values("stale_seconds"), default=0.0)
+    has_stopped = judged is None or now - judged > _STOPPED
+    if judged is not None and has_stopped:
+        stale = (now - judged).total_seconds()
+    visible = values("visible")
     has_night = values("runs_last_night") or values("runs_expected_lost")
     night = LastRuns(
         total("runs_last_night", result="Completed"),
@@ -155,8 +165,14 @@ def _row(name: str, series: list[Series]) -> ClusterRow:
     return ClusterRow(
         cluster=name,
         uids=told("cluster_info", "uid"),
-        state=_state(values("up"), errors, warnings, sees_all=all(values("visible"))),
-        stale=max(values("stale_seconds"), default=0.0),
+        state=_state(
+            errors,
+            warnings,
+            is_up=not has_stopped and all(up := values("up")) and bool(up),
+            sees_all=bool(visible) and all(visible),
+        ),
+        judged=judged,
+        stale=stale,
         worst=_worst(series),
         errors=errors,
         warnings=warnings,
@@ -179,8 +195,8 @@ def _oldest(copies: list[tuple[float, str]]) -> tuple[str, datetime] | None:
     return (target, moment) if target and moment is not None else None
 
 
-def _state(up: list[float], errors: int, warnings: int, *, sees_all: bool) -> ClusterState:
-    if not up or not all(up):
+def _state(errors: int, warnings: int, *, is_up: bool, sees_all: bool) -> ClusterState:
+    if not is_up:
         return ClusterState.NO_NEWS
     if errors:
         return ClusterState.ERRORS

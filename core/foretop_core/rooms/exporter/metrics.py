@@ -6,22 +6,24 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
+from foretop_core.models.kinds import BACKUP
 from foretop_core.rules.facts.namespace_facts import ProtectionJudge, ProtectionState
 from foretop_core.rules.facts.nonadmin_facts import LastingNonAdminFacts, NonAdminState
 from foretop_core.rules.facts.run_facts import queue_line
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.facts.server_facts import ServerState, server_facts
+from foretop_core.rules.facts.size_facts import DAY
 from foretop_core.rules.metric_families import Family, FamilyKind, Measure, MeasuredCluster, Sample, at, states
 from foretop_core.rules.night.night import likely_night, night
 from foretop_core.rules.night.outlook import by_six, next_waits, outlook
-from foretop_core.rules.phases import ENDED, WAITING
+from foretop_core.rules.phases import WAITING
 from foretop_core.rules.schedule_history import began
+from foretop_core.rules.snapshot import ClusterSnapshot
 
 _SCHEDULE = ("velero_namespace", "schedule")
 _SERVER = ("velero_namespace",)
 _TARGET = ("target",)
 _RESULTS = ("Completed", "PartiallyFailed", "Failed", "FailedValidation")
-_DAY = timedelta(hours=24)
 
 SCHEDULE = Family("schedule", "A schedule and its cron expression.", (*_SCHEDULE, "expression"), FamilyKind.INFO)
 PAUSED = Family("schedule_paused", "1 while the schedule is paused.", _SCHEDULE)
@@ -68,7 +70,9 @@ NIGHT_DONE = Family(
     "When the backups of the night are expected to be done: likely (0.5), and in nine of ten courses (0.9).",
     (*_SERVER, "certainty"),
 )
-NIGHT_DEADLINE = Family("night_deadline_timestamp_seconds", "The end of the night that the forecast is about.", _SERVER)
+NIGHT_DEADLINE = Family(
+    "night_deadline_timestamp_seconds", "The end of the night that is foreseen: 06:00 UTC.", _SERVER
+)
 RUNS_LAST_NIGHT = Family(
     "runs_last_night", "Backups started in the last 24 hours that have ended.", (*_SERVER, "result")
 )
@@ -108,7 +112,7 @@ def _promised(facts: ScheduleFacts, gap: timedelta, key: tuple[str, str]) -> Ite
     since = began(good) if good is not None else None
     late_from = facts.promised_since(gap) if since is None else facts.late_from(since, gap)
     yield from at(LAST_SUCCESS, key, since)
-    if late_from is not None:
+    if late_from is not None and not facts.schedule.spec.paused:
         yield Sample(LATE, key, max(0.0, (facts.now - late_from).total_seconds()))
         if since is not None:
             yield Sample(PROMISE, key, (late_from - since).total_seconds())
@@ -146,6 +150,9 @@ def measure_servers(cluster: MeasuredCluster) -> Iterator[Sample]:
         yield from states(SERVER_STATE, (namespace,), ServerState, server.state)
         if server.slots is not None:
             yield Sample(SLOTS, (namespace,), float(server.slots))
+        if snapshot.gap(BACKUP) is not None:
+            # Nothing seen is no empty queue.
+            continue
         yield Sample(SLOTS_IN_USE, (namespace,), float(server.busy))
         unfinished = [entry.run for entry in line.by_run.values()]
         # An empty queue is zero long, and not unknown.
@@ -164,18 +171,24 @@ def measure_servers(cluster: MeasuredCluster) -> Iterator[Sample]:
 def measure_nights(cluster: MeasuredCluster) -> Iterator[Sample]:
     snapshot, now = cluster.snapshot, cluster.now
     for namespace in snapshot.velero_namespaces:
+        if snapshot.gap(BACKUP) is None:
+            yield from _ended(snapshot, namespace, now)
         ahead = outlook(night(snapshot, namespace, now))
+        if ahead.night.unknown:
+            continue
         yield Sample(RUNS_LOST, (namespace,), float(len(ahead.lost)))
         yield from at(NIGHT_DEADLINE, (namespace,), by_six(ahead.night, ahead.schedules, UTC).begins)
         if ahead.night_end is not None:
             likely, by = ahead.night_end
             yield from at(NIGHT_DONE, (namespace, "0.5"), likely)
             yield from at(NIGHT_DONE, (namespace, "0.9"), by)
-        runs = snapshot.backups_by_namespace.get(namespace, ())
-        lately = (run.phase for run in runs if run.started is not None and now - _DAY <= run.started <= now)
-        ended = Counter(phase for phase in lately if phase in ENDED)
-        for result in _RESULTS:
-            yield Sample(RUNS_LAST_NIGHT, (namespace, result), float(ended[result]))
+
+
+def _ended(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Iterator[Sample]:
+    runs = snapshot.backups_by_namespace.get(namespace, ())
+    phases = Counter(run.phase for run in runs if run.started is not None and now - DAY <= run.started <= now)
+    for result in _RESULTS:
+        yield Sample(RUNS_LAST_NIGHT, (namespace, result), float(phases[result]))
 
 
 def measure_tenants(cluster: MeasuredCluster) -> Iterator[Sample]:

@@ -45,11 +45,11 @@ class PrometheusServer(msgspec.Struct, frozen=True):
     tls: ssl.SSLContext | None = None
 
     def check(self) -> None:
-        """Raises BadInput where it is no address."""
+        """Raises BadInput where it is not an address."""
         parts = urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadInput(
-                f"{redacted(self.url)} is no address of a Prometheus", "it is not http(s)://HOST[:PORT][/PATH]"
+                f"{redacted(self.url)} is not an address of a Prometheus", "it is not http(s)://HOST[:PORT][/PATH]"
             )
 
 

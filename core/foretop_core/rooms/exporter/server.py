@@ -32,7 +32,9 @@ def read_address(text: str) -> Address:
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     is_plain = bare != host or ":" not in host
     if not colon or not is_plain or not (port.isascii() and port.isdigit()) or not 0 <= int(port) < 2**16:
-        raise BadInput(f"{text!r} is no address to listen on", "it is not HOST:PORT", "give one such as 127.0.0.1:9469")
+        raise BadInput(
+            f"{text!r} is not an address to listen on", "it is not HOST:PORT", "give one such as 127.0.0.1:9469"
+        )
     return Address(bare or "0.0.0.0", int(port))
 
 

@@ -197,12 +197,12 @@ def velero_failed(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) 
 
 def _after_failure(item: NonAdmin, live: Backup | Restore | None, phase: str) -> Text:
     """Velero writes no log for what it refuses, and none can be had of an object that is not known."""
-    anew = "and ask the owner to create a new one."
+    ask_owner = "and ask the owner to create a new one."
     if phase == "FailedValidation":
-        return f"Fix the cause named in the message {anew}"
+        return f"Fix the cause named in the message {ask_owner}"
     if live is None and not item.velero.name:
-        return f"Find the cause in the log of the Velero server {anew}"
-    return sentence("Read its results", *READ_RESULTS, " or logs", *READ_LOGS, f", fix the cause, {anew}")
+        return f"Find the cause in the log of the Velero server {ask_owner}"
+    return sentence("Read its results", *READ_RESULTS, " or logs", *READ_LOGS, f", fix the cause, {ask_owner}")
 
 
 def positions_off(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:

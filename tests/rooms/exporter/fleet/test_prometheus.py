@@ -200,7 +200,7 @@ def test_the_fleet_is_the_same_by_watching_and_by_asking_prometheus(
         def rows(*words: str) -> list[dict[str, Any]]:
             run(["fleet", *words, "-o", "json"])
             listed: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["items"]
-            return [{**row, "cluster": "", "nightDoneBy": ""} for row in listed]
+            return [{**row, "cluster": "", "nightDoneBy": "", "judgedAt": ""} for row in listed]
 
         assert rows("--prometheus", at.prometheus) == rows("--kubeconfig", str(tmp_path / "kubeconfig"))
 

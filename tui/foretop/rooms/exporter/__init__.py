@@ -9,7 +9,7 @@ COMMANDS = {
     "fleet": ("foretop.rooms.exporter.fleet_command", "A row for each cluster, worst first."),
 }
 EXIT_CODES = (
-    ExitCodes(("exporter",), {0: "ended, or printed once", **BAD_INPUT}),
+    ExitCodes(("exporter",), {0: "ended, or printed once", 1: "printed once, but a cluster is missing", **BAD_INPUT}),
     ExitCodes(
         ("fleet",),
         {

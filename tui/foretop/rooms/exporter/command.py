@@ -84,7 +84,7 @@ async def _print_once(session: Session, collector: Collector) -> int:
     collector.look(at_once=True)
     await collector.collect()
     click.echo(collector.expositions[PLAIN].text, nl=False)
-    return 0
+    return 1 if bad else 0
 
 
 def _names(session: Session, cluster: str | None) -> Mapping[str, str]:

@@ -56,12 +56,13 @@ def command(
     if url is not None:
         server = PrometheusServer(url, bearer_token(token_file), _trusting(authority))
         server.check()
-        rows = fleet(asyncio.run(ask(server)))
+        series = asyncio.run(ask(server))
     elif token_file or authority:
         raise BadInput("--prometheus-token-file and --prometheus-ca are for --prometheus", "there is no --prometheus")
     else:
-        rows = fleet(map(series_of, asyncio.run(_watched(session_options))))
+        series = list(map(series_of, asyncio.run(_watched(session_options))))
     now = datetime.now(UTC)
+    rows = fleet(series, now)
     if form == "text":
         _print(rows, now)
     else:
@@ -143,6 +144,7 @@ def _item(row: ClusterRow) -> dict[str, Any]:
         "cluster": row.cluster,
         "uids": list(row.uids),
         "state": row.state.value,
+        "judgedAt": rfc3339(row.judged),
         "secondsWithoutNews": row.stale,
         "worstFinding": worst.code if worst is not None else None,
         "worstSeverity": worst.severity.value if worst is not None else None,
