@@ -193,10 +193,6 @@ class Touring(Dashboard):
     def where(self) -> Where:
         return where(self, self.dealt)
 
-    @property
-    def is_idle(self) -> bool:
-        return self._sent_at is None and not self._waiting_keys
-
     async def on_event(self, event: events.Event) -> None:
         if isinstance(event, events.Key) and not event.is_forwarded:
             self.received += 1
@@ -206,17 +202,17 @@ class Touring(Dashboard):
         if self._waiting_keys:
             self.clear_notifications()
         await super()._send_next()
-        if self.is_idle:
+        if self.has_no_keys:
             self.call_after_refresh(self._tell)
 
     def _display(self, *args: Any) -> None:
         super()._display(*args)
-        if self._told_where and self.is_idle:
+        if self._told_where and self.has_no_keys:
             self.call_later(self._tell)
 
     def _tell(self) -> None:
         """What a key sets going may end after it was dealt with: it is told again when it has."""
-        if not self.is_idle:
+        if not self.has_no_keys:
             return
         self.dealt = self.received
         if self._driver is None or self.is_headless:

@@ -114,7 +114,7 @@ class Person:
         stepped, end = 0.0, time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             await asyncio.sleep(0.005)
-            if self.app.dealt != self._sent or not self.app.is_idle:
+            if self.app.dealt != self._sent or not self.app.has_no_keys:
                 continue
             seen = self.seen()
             if ask.is_so(seen):
@@ -122,7 +122,7 @@ class Person:
             if ask.time_goes_on and time.monotonic() - stepped > _BETWEEN_STEPS:
                 self.box.step()
                 stepped = time.monotonic()
-        raise AssertionError(ask.told(self.seen()))
+        raise AssertionError(f"of {self._sent} keys {self.app.dealt} were dealt with; {ask.told(self.seen())}")
 
     def seen(self) -> Seen:
         strips = self.app.screen._compositor.render_strips()

@@ -63,7 +63,7 @@ class Screen:
         self.send(key)
         for _ in range(300):
             await self.idle()
-            if self.app._exit or (self.app._sent_at is None and not self.app._waiting_keys and self._is_drawn()):
+            if self.app._exit or (self.app.has_no_keys and self._is_drawn()):
                 break
             await asyncio.sleep(0.01)
 

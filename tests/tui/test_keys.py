@@ -7,6 +7,7 @@ import json
 import string
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.widgets import OptionList
@@ -19,6 +20,7 @@ from foretop.dialogs.text_screens import MessagesScreen
 from foretop.pages import filterable_page, table_page
 from foretop.pages.page import PageAddress
 from foretop.pages.table_page import TablePage
+from foretop.terminal.serial_keys import SerialKeyApp
 from foretop.widgets.line_widgets import TextPane
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
@@ -47,6 +49,25 @@ async def test_keys_keep_their_order_where_the_machine_was_busy_for_long(monkeyp
             shown.send(key)
         await shown.until(lambda: shown.page == "schedules" and "etcd" in shown.rule)
         assert shown.names() == ["etcd-hourly"]
+
+
+async def test_a_key_is_not_kept_waiting_by_one_whose_widget_went_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waited until one more key was pressed, and then both were carried out."""
+    lost: list[object] = []
+    follow = SerialKeyApp._follow
+
+    def lose_first(app: SerialKeyApp, *place: Any, **more: Any) -> None:
+        if lost:
+            follow(app, *place, **more)
+        else:
+            lost.append(place)
+
+    monkeypatch.setattr(SerialKeyApp, "_follow", lose_first)
+    async with screen() as shown:
+        shown.send("2")
+        shown.send("7")
+        await shown.until(lambda: shown.page == "backups")
+    assert lost
 
 
 @pytest.mark.sweep

@@ -19,8 +19,8 @@ from foretop.terminal.textual_internals import InternalsApp, parse_keys
 
 _LINE_FEED = "ctrl+j"
 """What becomes of enter where it is pressed while the terminal is still in line mode."""
-_PATIENCE = 3.0
-"""Seconds after which the follower of a key may have got lost with the widget that it was sent to."""
+_PATIENCE = 1.0
+"""Seconds after which the follower of a key may have got lost with a widget on its way, and another one is sent."""
 
 
 class _KeyBarrier(Message):
@@ -40,9 +40,15 @@ class SerialKeyApp(InternalsApp):
         super().__init__(ansi_color=ansi_color)
         self._typed_early = typed
         self._waiting_keys: deque[events.Key] = deque()
-        self._sent_at: float | None = None
-        self._follower = 0
-        """The number of the follower that counts; those before it are late, or lost."""
+        self._key_number = 0
+        """Of the key that is on its way; the followers of those before it are late."""
+        self._search: asyncio.TimerHandle | None = None
+        """For the follower of the key that is on its way."""
+
+    @property
+    def has_no_keys(self) -> bool:
+        """None waits or is on its way."""
+        return self._search is None and not self._waiting_keys
 
     def on_load(self) -> None:
         """Put the keys that were typed before the driver reads in front of all that it reads."""
@@ -57,25 +63,29 @@ class SerialKeyApp(InternalsApp):
             await super().on_event(event)
             return
         self._waiting_keys.append(event)
-        now = asyncio.get_running_loop().time()
-        if self._sent_at is None:
+        if self._search is None:
             await self._send_next()
-        elif now - self._sent_at > _PATIENCE:
-            # Not at once: where the machine was busy, the key itself may still be on its way.
-            self._sent_at = now
-            self._follower += 1
-            self._follow(self._place)
 
     async def _send_next(self) -> None:
+        if self._search is not None:
+            self._search.cancel()
+            self._search = None
         if not self._waiting_keys:
-            self._sent_at = None
             return
         place = self._place
-        self._sent_at = asyncio.get_running_loop().time()
-        key = self._waiting_keys.popleft()
-        self._follower += 1
-        await super().on_event(key)
+        self._key_number += 1
+        self._search_later()
+        await super().on_event(self._waiting_keys.popleft())
         self._follow(place)
+
+    def _search_later(self) -> None:
+        self._search = asyncio.get_running_loop().call_later(_PATIENCE, self._follow_again)
+
+    def _follow_again(self) -> None:
+        """Whoever is first counts: where the machine was busy, the follower before is still on its way."""
+        if self.screen_stack:
+            self._follow(self._place)
+            self._search_later()
 
     @property
     def _place(self) -> tuple[Screen[object], Widget | None]:
@@ -83,7 +93,7 @@ class SerialKeyApp(InternalsApp):
 
     def _follow(self, place: tuple[Screen[object], Widget | None], *, again: bool = False) -> None:
         screen, focused = place
-        follower = _KeyBarrier(self._follower, place, is_second=again)
+        follower = _KeyBarrier(self._key_number, place, is_second=again)
         if not (focused or screen).post_message(follower):
             self.post_message(follower)
 
@@ -94,7 +104,7 @@ class SerialKeyApp(InternalsApp):
         A key that led elsewhere is followed there too: what it opened may be about to take the focus.
         """
         message.stop()
-        if not self.screen_stack or message.number != self._follower:
+        if not self.screen_stack or message.number != self._key_number:
             return
         if message.place != self._place:
             self._follow(self._place)
