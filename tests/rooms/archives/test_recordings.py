@@ -5,7 +5,9 @@ from __future__ import annotations
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from foretop.cli import run
@@ -14,12 +16,16 @@ from foretop_core.errors import BadInput
 from foretop_core.models import Backup
 from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.wire import decode
+from foretop_core.rooms.archives import recording
 from foretop_core.rooms.archives.contents import read_archive
+from foretop_core.rooms.archives.members import Notes
 from foretop_core.rooms.archives.recorder import Recorder
+from foretop_core.rooms.archives.recording import Recording, State
 from foretop_core.store import Store
 from tests import recordings
 from tests.objects import NOW, schedule
 from tests.rooms.archives.packing import BUNDLE
+from tests.rooms.archives.packing import schedule as packed_schedule
 from tests.wire.boxes import living_box
 
 _NIGHT = recordings.FOLDER / "night.jsonl"
@@ -49,7 +55,7 @@ def test_a_recording_is_shown_as_of_any_moment(minutes: int) -> None:
 
 
 def test_its_end_is_shown_where_no_moment_is_named() -> None:
-    last = [entry.t for entry in recordings.read("night")][-1]
+    last = [event.t for event in recordings.events("night")][-1]
     assert read_archive(_NIGHT, lambda _: None).now == last
 
 
@@ -112,3 +118,34 @@ def test_a_recording_is_a_new_file_of_one_cluster(tmp_path: Path, capsys: pytest
     (tmp_path / "a.jsonl").write_text("mine")
     with pytest.raises(BadInput, match="is not written: File exists"):
         Recorder(tmp_path / "a.jsonl", 4000, Store(), "prod")
+
+
+def indexed(path: Path, notes: Notes | None = None) -> Recording:
+    with path.open("rb") as file:
+        return Recording(file, path.name, notes or Notes(), lambda _: None)
+
+
+def event(at: str, name: str = "a", type: str = "MODIFIED", **spec: Any) -> bytes:
+    whole = packed_schedule(name, **spec)
+    return msgspec.json.encode({"t": at, "kind": "schedules", "type": type, "object": whole}) + b"\n"
+
+
+def test_a_moment_costs_the_events_since_a_key_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "LEAST_FRAME", 100)
+    path = tmp_path / "long.jsonl"
+    times = [f"{NOW + timedelta(seconds=number):%Y-%m-%dT%H:%M:%SZ}" for number in range(5000)]
+    path.write_bytes(b"".join(event(at, f"s{number % 40}") for number, at in enumerate(times)))
+    long, folded = indexed(path), 0
+
+    def counted(self: Recording, state: State, begin: int, end: int) -> None:
+        nonlocal folded
+        folded += end - begin
+        fold(self, state, begin, end)
+
+    fold = Recording._fold
+    monkeypatch.setattr(Recording, "_fold", counted)
+    for number in range(0, 5000, 250):
+        folded = 0
+        state = long.state(number)
+        assert folded <= 100
+        assert sorted(state)[-40:] == sorted(max((n for n in range(k, number, 40)), default=-1) for k in range(40))

@@ -17,13 +17,13 @@ from foretop_core.errors import BadInput
 from foretop_core.kube.connection.list_watch_codec import TypeMeta, identify
 from foretop_core.models import kinds
 from foretop_core.models.kinds import Kind
-from foretop_core.models.wire import Time, is_earlier
+from foretop_core.models.wire import is_earlier
 from foretop_core.rooms.archives.members import MOST_READ, Member, Notes, members, read_member
 from foretop_core.rooms.archives.moment import Moments
+from foretop_core.rooms.archives.recording import BY_PLURAL, MOST_OBJECTS, Key, Recording
 from foretop_core.rules import humanize
 from foretop_core.yaml_guard import PlainLoader, check_yaml
 
-MOST_OBJECTS = 100_000
 _TELL_EACH, _LARGE = 500, 2**20
 """Progress is told for every so many files, and for each that is large."""
 MOST_BYTES = 512 * 2**20
@@ -40,15 +40,12 @@ LISTED_FILE = "foretop/listed.json"
 _OBJECT_FILES = (".json", ".yaml", ".yml")
 _TEXT_FILES = (".log", ".txt")
 _IN_NAMESPACE = re.compile(r"(?:^|/)namespaces/([^/]+)/|(?:^|/)kubecapture/[^/]+/([^/]+)/[^/]+$")
-_BY_PLURAL = {kind.plural: kind for kind in READ_KINDS.values()}
 _PLURAL = re.compile(r"(?:^|/)([a-z]+)[^/]*$")
 _DOCUMENTS = re.compile(r"^---.*$", re.MULTILINE)
 _ITEMS = re.compile(r"^items:\s*$", re.MULTILINE)
 _FIELD = re.compile(r"^(?=\w)", re.MULTILINE)
 _ITEM = re.compile(r"^(?=- )", re.MULTILINE)
 
-Key = tuple[str, str]
-"""Namespace and name."""
 Progress = Callable[[str], None]
 
 
@@ -58,15 +55,6 @@ class _Typed(msgspec.Struct, rename="camel"):
     api_version: str = ""
     kind: str = ""
     items: list[msgspec.Raw] | None = None
-
-
-class _Event(msgspec.Struct):
-    """A line of a recording; one without an object is a note."""
-
-    t: Time
-    kind: str = ""
-    type: str = ""
-    object: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class ListedScope(msgspec.Struct, frozen=True):
@@ -96,6 +84,8 @@ class Archive(msgspec.Struct):
     """The names of logs and descriptions."""
     now: datetime
     notes: tuple[str, ...]
+    recording: Recording | None = None
+    """What its objects are a moment of."""
 
     @property
     def namespaces(self) -> tuple[str, ...]:
@@ -121,7 +111,7 @@ def read_archive(path: Path, progress: Progress, until: datetime | None = None) 
     for number, member in enumerate(members(path, notes), 1):
         if number % _TELL_EACH == 1 or member.size > _LARGE:
             progress(f"Reading {path.name}: {humanize.count(number, 'file')}, {humanize.count(reader.count, 'object')}")
-        reader.take(member)
+        reader.take(member, progress)
         if reader.is_full:
             notes.add("Not all of it is read: it has too many objects")
             break
@@ -130,18 +120,18 @@ def read_archive(path: Path, progress: Progress, until: datetime | None = None) 
         raise BadInput(f"Nothing in {path} can be shown", why, "give a debug bundle, a must-gather or kubectl's YAML")
     for note in reader.summary():
         notes.add(note)
-    if until is not None and reader.recorded is None:
+    if until is not None and reader.recording is None:
         raise BadInput(f"{path} cannot be shown as of another time", "it is of one moment, and no recording")
-    now = reader.recorded or reader.moments.now(path.name, notes)
-    return Archive(path, dict(reader.objects), reader.listed(), tuple(reader.texts), now, notes.lines())
+    now = reader.moment if reader.recording is not None else reader.moments.now(path.name, notes)
+    objects, texts = dict(reader.objects), tuple(reader.texts)
+    return Archive(path, objects, reader.listed(), texts, now, notes.lines(), reader.recording)
 
 
 class _Reader:
     """Takes one member after the other."""
 
     def __init__(self, notes: Notes, until: datetime | None) -> None:
-        self.recorded: datetime | None = None
-        """The time of the last event of a recording that was read."""
+        self.recording: Recording | None = None
         self._until = until
         self.objects: defaultdict[Kind, dict[Key, bytes]] = defaultdict(dict)
         self.texts: list[str] = []
@@ -153,6 +143,12 @@ class _Reader:
         self._notes = notes
         self._listed: set[tuple[Kind, str]] = set()
         self._single: set[tuple[Kind, str]] = set()
+
+    @property
+    def moment(self) -> datetime:
+        """The time of a recording's objects: its end, or before that the one that is asked for."""
+        assert self.recording is not None
+        return min(self.recording.end, self._until or self.recording.end)
 
     @property
     def is_full(self) -> bool:
@@ -169,13 +165,13 @@ class _Reader:
         if single:
             yield f"Not lists but single objects, so there may be more: {humanize.join(sorted(single), 6)}"
 
-    def take(self, member: Member) -> None:
+    def take(self, member: Member, progress: Progress) -> None:
         name = member.name
         self.moments.note_name(name)
         if name.endswith(LISTED_FILE):
             self._take_listed(read_member(member, self._notes) or b"")
         elif name.endswith(_RECORDING):
-            self._take_recording(read_member(member, self._notes) or b"", name)
+            self._take_recording(member, progress)
         elif name.endswith(_TEXT_FILES):
             self.texts.append(name)
         elif name.endswith(_OBJECT_FILES) or "/" not in name:
@@ -192,28 +188,20 @@ class _Reader:
             scopes = [(READ_KINDS.get((scope.group, scope.kind)), scope.namespace) for scope in told.listed]
             self._listed |= {(kind, namespace) for kind, namespace in scopes if kind is not None}
 
-    def _take_recording(self, data: bytes, name: str) -> None:
+    def _take_recording(self, member: Member, progress: Progress) -> None:
         """The objects as they were after the last event, or at the moment that is asked for."""
-        for line in data.splitlines():
-            try:
-                event = msgspec.json.decode(line, type=_Event)
-            except (ValueError, RecursionError):
-                self._notes.add("A line cannot be read", name)
-                continue
-            kind, identity = _BY_PLURAL.get(event.kind), identify(event.object)
-            if kind is not None:
-                self._listed.add((kind, ""))
-            # A kind whose first object comes later was watched from the beginning.
-            is_later = self._until is not None and event.t > self._until
-            self.recorded = self._until if is_later else event.t
-            if is_later or kind is None or not identity.name:
-                continue
-            key = (identity.namespace if kind.namespaced else "", identity.name)
-            self.count += key not in self.objects[kind]
-            if event.type == "DELETED":
-                self.objects[kind].pop(key, None)
-            else:
-                self.objects[kind][key] = bytes(event.object)
+        if self.recording is not None:
+            self._notes.add("Only the first recording of it is read", member.name)
+            return
+        with member.open() as stream:
+            recording = Recording(stream, member.name, self._notes, progress)
+        if not len(recording):
+            return
+        self.recording = recording
+        self._listed |= {(kind, "") for kind in recording.kinds}
+        for kind, held in recording.objects(self.moment).items():
+            self.objects[kind] |= held
+            self.count += len(held)
 
     def _take_file(self, data: bytes, name: str, place: str) -> None:
         if data.lstrip()[:1] in (b"{", b"["):
@@ -263,7 +251,7 @@ class _Reader:
             self._take_object(whole, None, name, place, in_list=False)
             return
         file = _PLURAL.search(name)
-        named = _BY_PLURAL.get(file[1]) if file is not None and not items else None
+        named = BY_PLURAL.get(file[1]) if file is not None and not items else None
         kind = _kind(head.api_version, head.kind.removesuffix("List")) or named
         place = place or _folder(items, name)
         # An empty list in a folder that says nothing is a list of nobody knows where.

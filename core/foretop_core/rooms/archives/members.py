@@ -18,6 +18,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
@@ -40,7 +41,7 @@ _MOST_RATIO = 200
 """What unpacks to more than so many times its size, and to more than is harmless, was made to do so."""
 _LONGEST_NAME = 1000
 _AT_A_TIME = 2**18
-_BROKEN = (
+BROKEN = (
     OSError,
     EOFError,
     ValueError,
@@ -65,8 +66,13 @@ class Member(msgspec.Struct, frozen=True):
 
     name: str
     size: int
-    read: Callable[[], bytes]
-    """Raises OSError or another of the libraries' errors; `read_member` tells them in a line."""
+    open: Callable[[], IO[bytes]]
+    """Raises OSError or another of the libraries' errors, as what it opens does; `read_member` tells them in a line."""
+
+    def read(self) -> bytes:
+        """Its beginning, which is nearly always all of it."""
+        with self.open() as file:
+            return file.read(MOST_READ)
 
 
 class Notes:
@@ -136,10 +142,10 @@ def members(path: Path, notes: Notes) -> Iterator[Member]:
             if number >= MOST_MEMBERS:
                 notes.add(f"Only the first {MOST_MEMBERS:,} members are read")
                 return
-    except _BROKEN as problem:
+    except BROKEN as problem:
         if not number and not path.exists():
-            raise BadInput(f"{path} cannot be opened", _why(problem), _GIVE) from None
-        notes.add(f"{path.name} cannot be read to its end ({_why(problem)})")
+            raise BadInput(f"{path} cannot be opened", why_broken(problem), _GIVE) from None
+        notes.add(f"{path.name} cannot be read to its end ({why_broken(problem)})")
     except MemoryError:
         notes.add(f"{path.name} cannot be read to its end (it wants too much memory)")
 
@@ -153,8 +159,8 @@ def read_member(member: Member, notes: Notes) -> bytes | None:
         data = member.read()
     except _Bomb:
         raise
-    except (*_BROKEN, MemoryError) as problem:
-        notes.add(f"Cannot be read ({_why(problem)})", member.name)
+    except (*BROKEN, MemoryError) as problem:
+        notes.add(f"Cannot be read ({why_broken(problem)})", member.name)
         return None
     return data
 
@@ -163,11 +169,11 @@ def first_bytes(path: Path, name: str) -> bytes:
     """The beginning of one member, looked for again: logs are not held."""
     for member in members(path, Notes()):
         if member.name == name:
-            return member.read()[:MOST_READ]
+            return member.read()
     raise FileNotFoundError(name)
 
 
-def _why(problem: BaseException) -> str:
+def why_broken(problem: BaseException) -> str:
     return (problem.strerror if isinstance(problem, OSError) and problem.strerror else str(problem)) or "it is broken"
 
 
@@ -209,7 +215,7 @@ def _of_stream(path: Path, stream: IO[bytes], head: bytes, notes: Notes) -> Iter
     if head[257:262] == b"ustar":
         yield from _of_tar(stream, notes)
     else:
-        yield Member(path.name.removesuffix(".gz").removesuffix(".xz"), 0, lambda: stream.read(MOST_READ))
+        yield Member(path.name.removesuffix(".gz").removesuffix(".xz"), 0, lambda: stream)
 
 
 def _of_tar(stream: IO[bytes], notes: Notes) -> Iterator[Member]:
@@ -220,7 +226,7 @@ def _of_tar(stream: IO[bytes], notes: Notes) -> Iterator[Member]:
             if info.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and info.sparse is None:
                 file = tar.extractfile(info)
                 assert file is not None
-                yield Member(info.name.removeprefix("./"), info.size, lambda file=file: file.read(MOST_READ))  # type: ignore[misc]
+                yield Member(info.name.removeprefix("./"), info.size, lambda file=file: file)  # type: ignore[misc]
             elif not info.isdir():
                 notes.add("Left out, for it is a link or no regular file", info.name)
 
@@ -239,12 +245,7 @@ def _of_zip(file: IO[bytes], notes: Notes) -> Iterator[Member]:
                 notes.add("Left out, for it unpacks to far more than it takes", info.filename)
                 continue
             passed += info.file_size
-
-            def read(info: zipfile.ZipInfo = info) -> bytes:
-                with packed.open(info) as member:
-                    return member.read(MOST_READ)
-
-            yield Member(info.filename, info.file_size, read)
+            yield Member(info.filename, info.file_size, partial(packed.open, info))
 
 
 def _check_directory(file: IO[bytes]) -> None:
@@ -272,7 +273,7 @@ def _of_directory(root: Path, notes: Notes) -> Iterator[Member]:
         except OSError as problem:
             if not prefix:
                 raise
-            notes.add(f"Cannot be read ({_why(problem)})", prefix)
+            notes.add(f"Cannot be read ({why_broken(problem)})", prefix)
             continue
         for entry in listed:
             name = f"{prefix}{entry.name}"
@@ -281,14 +282,14 @@ def _of_directory(root: Path, notes: Notes) -> Iterator[Member]:
                     waiting.append((folder / entry.name, f"{name}/"))
             elif entry.is_file(follow_symlinks=False):
                 size = entry.stat(follow_symlinks=False).st_size
-                yield Member(name, size, lambda path=entry.path: _read_file(path))  # type: ignore[misc]
+                yield Member(name, size, partial(_open_file, entry.path))
             else:
                 notes.add("Left out, for it is a link or no regular file", name)
 
 
-def _read_file(path: str) -> bytes:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("it is not a regular file")
-        return file.read(MOST_READ)
+def _open_file(path: str) -> IO[bytes]:
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError("it is not a regular file")
+    return file
