@@ -129,7 +129,7 @@ class Recording:
         return _moment(self._times[event])
 
     def state(self, position: int) -> State:
-        """What the events up to there have left: costs the events since a key frame, and nothing of the file."""
+        """The state that the events up to there have left; costs those since a key frame, and nothing of the file."""
         begin, frame = self._frames[bisect_right(self._frames, position, key=lambda frame: frame[0]) - 1]
         state = array("i", frame)
         self._fold(state, begin, position)
