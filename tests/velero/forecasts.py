@@ -2,7 +2,8 @@
 
 Every time that foretop showed for a start or an end is one forecast. A forecast is kept where it came true in time. It
 is void where nobody could have known better: a person changed the schedule or the storage, or had changed it so
-shortly before that Velero was still answering; the server was killed; or Velero's own log shows that it stalled.
+shortly before that Velero was still answering; the server was killed; Velero's own log shows that it stalled; or
+foretop said itself that it was a guess.
 """
 
 from __future__ import annotations
@@ -33,13 +34,17 @@ _QUEUE_ACTIONS = (*_SERVER_ACTIONS, "freeze storage", "unfreeze storage", "delet
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """One thing that foretop said would happen; `ahead` is the number of runs before it in the queue."""
+    """One thing that foretop said would happen; `ahead` is the number of runs before it in the queue.
+
+    With a `guess` foretop said with it why it had too little to tell it from.
+    """
 
     made_at: datetime
     field: str
     name: str
     predicted: datetime
     ahead: int = 0
+    guess: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ def _of_row(line: ShownRow, fields: dict[str, str]) -> Iterator[Forecast]:
     for key, field in fields.items():
         predicted = _time(line.row.get(key))
         if predicted is not None and predicted > line.at:
-            yield Forecast(line.at, field, line.row["name"], predicted, ahead)
+            yield Forecast(line.at, field, line.row["name"], predicted, ahead, line.row.get("note") or "")
 
 
 def judge(made: Iterable[Forecast], observed: Observed) -> list[Verdict]:
@@ -128,10 +133,16 @@ def _judge_queue(forecast: Forecast, observed: Observed) -> Verdict:
     if void := _voided(forecast, observed, min(happened or latest, latest), _QUEUE_ACTIONS):
         return Verdict(forecast, "void", void)
     if happened is None:
-        return Verdict(forecast, "open") if observed.end <= latest else Verdict(forecast, "broken", "it did not come")
+        return Verdict(forecast, "open") if observed.end <= latest else _missed(forecast, "it did not come")
     if abs(happened - forecast.predicted) <= slack:
         return Verdict(forecast, "kept")
-    return Verdict(forecast, "broken", f"it came at {happened:%H:%M:%S}")
+    return _missed(forecast, f"it came at {happened:%H:%M:%S}")
+
+
+def _missed(forecast: Forecast, why: str) -> Verdict:
+    return (
+        Verdict(forecast, "void", f"a guess: {forecast.guess}") if forecast.guess else Verdict(forecast, "broken", why)
+    )
 
 
 def _voided(forecast: Forecast, observed: Observed, until: datetime, for_all: Sequence[str]) -> str:

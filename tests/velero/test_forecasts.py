@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -118,6 +119,14 @@ def test_an_estimated_end_has_a_minute_for_each_run_ahead(predicted: str, ahead:
     forecast = Forecast(at("02:40:11"), "estimated end", name, at(predicted), ahead)
     assert outcome(forecast, [done]) == expected
     assert outcome(forecast, [done], [UserAction(at("02:41:00"), "freeze storage")]) == "void"
+
+
+def test_a_guess_that_was_told_as_one_is_kept_or_void() -> None:
+    done = event("02:45:30", "02:40:00", "MODIFIED", phase="Completed", completionTimestamp="2026-11-15T02:45:30Z")
+    name, guess = done.body["metadata"]["name"], "too few earlier runs of schedule hourly: 2, needs 3"
+    forecast = Forecast(at("02:40:11"), "estimated end", name, at("02:43:00"), guess=guess)
+    assert outcome(forecast, [done]) == "void"
+    assert outcome(replace(forecast, predicted=at("02:45:00")), [done]) == "kept"
 
 
 def test_the_table_counts_and_says_why() -> None:
