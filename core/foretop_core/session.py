@@ -66,6 +66,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds, Triage, triage
 from foretop_core.rules.velero_pods import failing_server
 from foretop_core.store import Store
+from foretop_core.store.change_history import observations_of
 
 if TYPE_CHECKING:
     from foretop_core.actions.journal import Journal
@@ -121,6 +122,7 @@ class Session:
         self._clusters = {name: watcher(name, client) for name, client in connections.clients.items()}
         for name, client in connections.clients.items():
             self.store.health.note(name, client.notes)
+            client.leapt = self._observe_anew
         self._crashed = {name: self._crashed_in(name, client) for name, client in connections.clients.items()}
         self._judges = set(WATCHED) <= set(kinds)
         """Findings are judged from all kinds that are watched: without them nobody asks which are known."""
@@ -426,6 +428,12 @@ class Session:
                 self._note_working(DATA_UPLOAD)
         finally:
             self.store.feed.unsubscribe(feed)
+
+    async def _observe_anew(self) -> None:
+        """Forgets what was seen to happen, as if watching had begun at this moment."""
+        items = [pair for context in self.contexts for pair in self.store.objects(context)]
+        now = self.local_clock.now()
+        self.store.use_observations(await in_thread(lambda: observations_of(items, now)))
 
     def _crashed_in(self, context: str, client: ApiClient) -> CrashedServers:
         return CrashedServers(client, self.store, self._clocks[context])

@@ -356,7 +356,9 @@ class DashboardState:
     def judge(self, *, at_once: bool = False) -> None:
         """Looks for what is wrong, where something changed or time has passed."""
         for context in self.contexts:
-            self.store.look(context, self.clock(context))
+            # The clock of an archive goes as a person wants it: that is no jump.
+            if not self.origins((context,)):
+                self.store.look(context, self.clock(context))
         self._let_go()
         is_new = bool(self._judgements)
         while self._judgements:
@@ -434,6 +436,16 @@ class DashboardState:
         """The archives in the place of these clusters, each with its date; none for clusters."""
         clients = (self.source.clusters[name].client for name in contexts if name in self.source.clusters)
         return tuple(dict.fromkeys(client.origin for client in clients if client.origin))
+
+    @property
+    def moves_in_time(self) -> bool:
+        """True where recordings are shown, which can be taken to another moment."""
+        return any(cluster.client.moves_in_time for cluster in self.source.clusters.values())
+
+    @property
+    def is_moving(self) -> bool:
+        """True while they are on their way there."""
+        return any(cluster.client.is_moving for cluster in self.source.clusters.values())
 
     def _has_window_ended(self, context: str) -> bool:
         """True if a window of paused schedules is over since the last look: who relies on it is told in that second."""

@@ -40,7 +40,7 @@ from foretop_core.rules.protection.protection_index import ProtectionIndex, prot
 from foretop_core.rules.queue.node_limits import NodeAgentLimits
 from foretop_core.rules.snapshot import ClusterSnapshot, KeptExpectations, KeptIndexes, KeptNights, VisibilityGap
 from foretop_core.rules.volumes.evidence import KnownVolumes, VolumesSeen
-from foretop_core.store.change_history import Observations
+from foretop_core.store.change_history import ChangeHistory, Observations
 from foretop_core.store.health import WatchHealthRegistry, visibility_gaps
 
 if TYPE_CHECKING:
@@ -163,7 +163,6 @@ class Store:
         self.feed = Feed()
         self._protection = ProtectionCache(self.feed)
         self._observed = Observations()
-        self.history = self._observed.history
         self.health = WatchHealthRegistry(notify=self._notify)
         self._listeners: list[Callable[[], None]] = []
         self._given_versions = given_versions
@@ -179,6 +178,17 @@ class Store:
         self._known_volumes: dict[str, dict[tuple[str, str], KnownVolumes]] = {}
         self._nights: dict[str, KeptNights] = {}
         self._expected: dict[str, KeptExpectations] = {}
+
+    @property
+    def history(self) -> ChangeHistory:
+        return self._observed.history
+
+    def use_observations(self, observations: Observations) -> None:
+        """Takes these in the place of what was seen to happen so far."""
+        self._observed = observations
+        for context in self.contexts():
+            self._revisions[context] += 1
+        self._notify()
 
     @property
     def size(self) -> int:

@@ -165,6 +165,13 @@ class ApiClient:
     kept_file: Callable[[Any, Any], Awaitable[bytearray]] | None = None
     """Fetches a file of a run from there; None where Velero is to be asked for it."""
 
+    moves_in_time = False
+    """True for a recording, which can be taken to any moment of it."""
+    is_moving = False
+    """True while it is on its way there: what is seen then is of no moment that anybody asked for."""
+    leapt: Callable[[], Awaitable[None]] | None = None
+    """Called when it is somewhere else all at once: what was seen to happen until then says nothing any more."""
+
     @property
     def identity(self) -> ClusterIdentity:
         """The cluster as far as it is known: a kubeconfig that has changed may lead to another one."""

@@ -63,6 +63,8 @@ class ArchiveClient(ApiClient):
         context = ContextConfig(name, "", namespace=next(iter(archive.namespaces), "default"))
         super().__init__(Authenticator(context, lambda: context, ExecPlugins(clock, {}), clock), clock)
         self.archive = archive
+        self.version = 1
+        """The resourceVersion of its lists."""
         self.kept_file = self._kept_file
 
     @property
@@ -190,12 +192,13 @@ class ArchiveClient(ApiClient):
             pods = velero_pods(self.archive.texts, namespace)
             return _page(POD.name, [{"metadata": {"name": name}, "spec": {"containers": _VELERO}} for name in pods])
         held = self.archive.objects.get(kind, {})
-        chosen = [raw for key, raw in held.items() if namespace in ("", key[0]) and _fits(kind, key, raw, params)]
+        chosen = [raw for key, raw in held.items() if namespace in ("", key[0]) and fits(kind, key, raw, params)]
         if not self.archive.is_listed(kind, namespace) and not (chosen and "fieldSelector" in params):
             raise NotInArchive(f"{kind.plural} are", _more(kind))
         begin, limit = int(params.get("continue", "0")), int(params.get("limit", "0")) or len(chosen)
         rest = len(chosen) - begin - limit
-        return _page(kind.name, [msgspec.Raw(raw) for raw in chosen[begin : begin + limit]], begin + limit, rest)
+        items = [msgspec.Raw(raw) for raw in chosen[begin : begin + limit]]
+        return _page(kind.name, items, begin + limit, rest, self.version)
 
 
 def _more(kind: Kind) -> str:
@@ -203,12 +206,21 @@ def _more(kind: Kind) -> str:
     return f"kubectl get {plural}{' -A' if kind.namespaced else ''} -o yaml has them"
 
 
-def _page(name: str, items: Sequence[object], end: int = 0, rest: int = 0) -> bytes:
+def _page(name: str, items: Sequence[object], end: int = 0, rest: int = 0, version: int = 1) -> bytes:
     more = {"continue": str(end), "remainingItemCount": rest} if rest > 0 else {}
-    return msgspec.json.encode({"kind": f"{name}List", "metadata": {"resourceVersion": "1", **more}, "items": items})
+    meta = {"resourceVersion": str(version), **more}
+    return msgspec.json.encode({"kind": f"{name}List", "metadata": meta, "items": items})
 
 
-def _fits(kind: Kind, key: Key, raw: bytes, params: Mapping[str, str]) -> bool:
+def listed_kind(path: str) -> tuple[Kind | None, str]:
+    """The kind whose list or watch is asked for, and the namespace; no kind for any other path."""
+    asked = _PATH.fullmatch(path)
+    if asked is None or asked["name"]:
+        return None, ""
+    return _BY_PATH.get((asked["group"] or "", asked["plural"])), unquote(asked["namespace"] or "")
+
+
+def fits(kind: Kind, key: Key, raw: bytes, params: Mapping[str, str]) -> bool:
     """By the selectors that foretop uses: labels, the name, and the object that an event is about."""
     fields, labels = params.get("fieldSelector", ""), params.get("labelSelector", "")
     if fields.startswith("metadata.name="):
