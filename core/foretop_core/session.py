@@ -99,9 +99,11 @@ class Session:
         timing: WatchTimings | None = None,
         given_versions: GivenVersions = NONE_GIVEN,
         thresholds: Thresholds | None = None,
+        *,
+        keeps_last_hour: bool = True,
     ) -> None:
         self.thresholds = thresholds or Thresholds()
-        self.store = Store(given_versions)
+        self.store = Store(given_versions, keeps_last_hour=keeps_last_hour)
         self.connections = connections
         self.namespaces = named.namespaces if named else ()
         self.local_clock = clock or SystemClock()
@@ -459,7 +461,15 @@ def open_session(
     versions = options.velero_versions or NONE_GIVEN
     versions.check(connections.clients)
     limits = thresholds_of(options.thresholds, configured_window(options.window, options.time_zone, environ))
-    return Session(connections, named, local, kinds, given_versions=versions, thresholds=limits)
+    return Session(
+        connections,
+        named,
+        local,
+        kinds,
+        given_versions=versions,
+        thresholds=limits,
+        keeps_last_hour=options.keeps_last_hour,
+    )
 
 
 def _open_files(options: SessionOptions, progress: Callable[[str], None]) -> tuple[Connections, Clock]:
@@ -525,7 +535,7 @@ class CrashedServers:
             self._store.hold(key)
         self._held = pods
         for key, pod in pods.items():
-            self._store.put(key, pod, now)
+            self._store.put(key, pod, now, listed=True)
 
     async def _pods(self, namespace: str) -> list[Pod]:
         try:

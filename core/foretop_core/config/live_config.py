@@ -17,7 +17,10 @@ from foretop_core.own_files import read_own_file, replace_own_file
 
 # Deferred imports: a command line that opens no screen waits for no event loop.
 
-AT_START = ("page", "default_contexts", "groups", "namespaces", "velero_namespace", "velero_version", "mouse")
+AT_START = (
+    *("page", "default_contexts", "groups", "namespaces", "velero_namespace", "velero_version", "mouse"),
+    "keep_last_hour",
+)
 """Settings that take effect at the next start only."""
 _NOTIFY = "notify."
 

@@ -127,6 +127,7 @@ class Settings(ConfigSection, frozen=True):
     window: WindowText = ""
     warm_up_minutes: Annotated[int, Meta(ge=0, le=1440, description="minutes from 0 to 1440")] = 10
     mouse: bool = False
+    keep_last_hour: bool = True
     theme: Name = "terminal"
     skins: dict[Name, dict[ThemeTone, Colour]] = {}
     thresholds: ThresholdSettings = ThresholdSettings()

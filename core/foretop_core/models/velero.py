@@ -130,8 +130,13 @@ class Schedule(Resource, frozen=True):
     @property
     def expression_set(self) -> datetime | None:
         """The latest time at which `spec.schedule` was written; None if the API server does not record it."""
-        latest = _latest(entry for entry in self.metadata.managed_fields if entry.fields.spec.schedule is not None)
+        latest = self.expression_field_set
         return latest.time if latest else None
+
+    @property
+    def expression_field_set(self) -> ManagedFields | None:
+        """The last writer of `spec.schedule`, and when."""
+        return _latest(entry for entry in self.metadata.managed_fields if entry.fields.spec.schedule is not None)
 
 
 def _latest(entries: Iterable[ManagedFields]) -> ManagedFields | None:

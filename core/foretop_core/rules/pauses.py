@@ -63,12 +63,13 @@ def pause_info(schedule: Schedule) -> PauseInfo:
         noted = noted_pause(schedule)
         # A later write of foretop to another field moves the field's time, and not the note's.
         began = min(filter(None, (since, noted)), default=None)
-        others = f"{_by(program)}, noted " if program not in ("", OWN_MANAGER) else ""
+        others = f"{written_with(program)}, noted " if program not in ("", OWN_MANAGER) else ""
         return PauseInfo(began, f"{others}by {person}", why, until)
-    return PauseInfo(since, _by(program)) if program else PauseInfo(since)
+    return PauseInfo(since, written_with(program)) if program else PauseInfo(since)
 
 
-def _by(program: str) -> str:
+def written_with(program: str) -> str:
+    """`with kubectl-edit`, or `by maria` where the name is no program's."""
     return f"{'with' if _PROGRAM.fullmatch(program) else 'by'} {program}"
 
 

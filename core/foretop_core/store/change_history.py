@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,15 +13,17 @@ from foretop_core.models import (
     Backup,
     BackupStorageLocation,
     DataMovement,
-    NonAdmin,
-    NonAdminBackupStorageLocation,
     Restore,
-    Schedule,
 )
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules.heartbeat import PERIOD, SERVER_WRITES, SILENT_PERIODS, LifeSign, signs_in
 from foretop_core.rules.phases import HOLDS_SLOT
 from foretop_core.rules.snapshot import ObservedChanges, PhaseChange, VeleroInfo
+
+if TYPE_CHECKING:
+    from foretop_core.rules.changes import ObservedTransition
+
+# Deferred imports: the first rows wait for no comparison of two versions.
 
 _REMEMBERED = 16
 _LONGEST_WAIT = timedelta(minutes=5)
@@ -180,23 +183,13 @@ def _holds(resource: Resource | None) -> bool:
 
 
 PER_OBJECT = 32
-OVERALL = 1000
+OVERALL = 5000
+KEPT_FOR = timedelta(hours=1)
+"""So many of the last changes of all objects together are kept, and for so long."""
 IN_TOTAL = 20_000
 """The changes kept of all objects together: thousands of objects may change all the time."""
 _PHASE_ORDER = {"": 0, "New": 0, "BackingOff": 1, "Created": 2, "Deleting": 3}
 """The order of a non-admin object's phases; a step to a smaller number is backwards."""
-_LONGEST = 64
-"""Letters of a phase or a condition; anybody may write a megabyte into them."""
-
-
-class ObservedTransition(msgspec.Struct, frozen=True, gc=False):
-    """One observed change; `what` is `phase`, `Velero phase`, `paused` or the name of a condition."""
-
-    at: datetime
-    key: ObjectRef
-    what: str
-    before: str
-    after: str
 
 
 class ProgressRecord(msgspec.Struct, frozen=True):
@@ -213,18 +206,20 @@ class ProgressRecord(msgspec.Struct, frozen=True):
 
 
 class ChangeHistory:
-    """The last changes of every object that still exists, and the last ones overall.
+    """The last changes of every object that still exists, and those of the last hour overall.
 
     Where all of them are too many, the oldest of an object that has the most goes first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_last_hour: bool = True) -> None:
         # Lists, because an empty deque takes as much memory as eight changes.
         self._of: dict[ObjectRef, list[ObservedTransition]] = {}
         self._having: list[dict[ObjectRef, None]] = [{} for _ in range(PER_OBJECT + 1)]
         """The objects by how many changes of them are kept, so that one with the most is found at once."""
         self._total = 0
-        self._all: deque[ObservedTransition] = deque(maxlen=OVERALL)
+        self._all: deque[ObservedTransition] = deque(maxlen=OVERALL if keeps_last_hour else 0)
+        self.begun: dict[str, datetime] = {}
+        """Since when each cluster is watched."""
         self._progress: dict[ObjectRef, ProgressRecord] = {}
 
     def of(self, key: ObjectRef) -> tuple[ObservedTransition, ...]:
@@ -232,7 +227,7 @@ class ChangeHistory:
         return tuple(self._of.get(key, ()))
 
     def recent(self) -> tuple[ObservedTransition, ...]:
-        """The last changes of all objects, including deleted ones, oldest first."""
+        """The changes of the last hour of all objects, including deleted ones, oldest first."""
         return tuple(self._all)
 
     def all_progress(self, context: str) -> Iterator[tuple[ObjectRef, ProgressRecord]]:
@@ -245,25 +240,33 @@ class ChangeHistory:
             if key.context == context:
                 yield from (step for step in steps if step.what == "phase")
 
-    def note(self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime) -> None:
-        """Record the difference of two versions; a deleted object, or a new one of the same name, starts over."""
-        if before is None or after is None or before.metadata.uid != after.metadata.uid:
+    def note(
+        self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime, *, seen: bool = False
+    ) -> None:
+        """Record the difference of two versions; a deleted object, or a new one of the same name, starts over.
+
+        That an object came or went is a change only where it was `seen`: a list shows what was there all along.
+        """
+        self.begun.setdefault(key.context, at)
+        is_same = before is not None and after is not None and before.metadata.uid == after.metadata.uid
+        if not is_same:
             self._forget(key)
             self._progress.pop(key, None)
-        else:
-            self._compare(key, before, after, at)
+        if is_same or seen:
+            self._compare(key, before, after, at, keeps=is_same)
         if after is not None:
             self._measure(key, after, at)
 
-    def _compare(self, key: ObjectRef, before: Resource, after: Resource, at: datetime) -> None:
-        old, new = _tracked_values(before), _tracked_values(after)
-        if old == new:
-            return
-        for what in {**old, **new}:
-            was, now = old.get(what, ""), new.get(what, "")
-            if was != now:
-                transition = ObservedTransition(at, key, what[:_LONGEST], was[:_LONGEST], now[:_LONGEST])
-                self._all.append(transition)
+    def _compare(
+        self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime, *, keeps: bool
+    ) -> None:
+        from foretop_core.rules.changes import changes_between
+
+        for transition in changes_between(key, before, after, at):
+            while self._all and at - self._all[0].at > KEPT_FOR:
+                self._all.popleft()
+            self._all.append(transition)
+            if keeps:
                 self._keep(transition)
 
     def _keep(self, seen: ObservedTransition) -> None:
@@ -311,21 +314,6 @@ class ChangeHistory:
             self._progress[key] = ProgressRecord(phase, done, total, record.since, record.seen_moving)
 
 
-def _tracked_values(resource: Resource) -> dict[str, str]:
-    """The values whose changes are recorded."""
-    phase = getattr(resource, "phase", None)
-    facts = {"phase": phase} if isinstance(phase, str) else {}
-    if isinstance(resource, Schedule):
-        facts["paused"] = "true" if resource.spec.paused else "false"
-    elif isinstance(resource, NonAdmin):
-        facts |= {entry.type: entry.status for entry in resource.state.conditions}
-        if (velero := resource.velero.status) is not None and velero.phase:
-            facts["Velero phase"] = velero.phase
-    elif isinstance(resource, NonAdminBackupStorageLocation):
-        facts |= {entry.type: entry.status for entry in resource.status.conditions}
-    return facts
-
-
 def _work_amount(resource: Resource) -> tuple[str, int, int] | None:
     """Phase, and items or bytes done and in total, for work under way.
 
@@ -346,8 +334,8 @@ def _work_amount(resource: Resource) -> tuple[str, int, int] | None:
 class Observations:
     """All that was seen to happen in this run, as the objects themselves do not record it."""
 
-    def __init__(self) -> None:
-        self.history = ChangeHistory()
+    def __init__(self, *, keeps_last_hour: bool = True) -> None:
+        self.history = ChangeHistory(keeps_last_hour=keeps_last_hour)
         self._slots = SlotTracker()
         self._beats = BeatTracker()
         self._activity = ActivityTracker()
@@ -371,7 +359,7 @@ class Observations:
         self, key: ObjectRef, before: Resource | None, after: Resource | None, at: datetime, *, listed: bool
     ) -> None:
         """Take one change of an object in; one that comes with a list may have happened long ago."""
-        self.history.note(key, before, after, at)
+        self.history.note(key, before, after, at, seen=not listed)
         self._slots.note(key, before, after, at)
         self._beats.note(key, before, after)
         self._activity.note(key, before, after, at, listed=listed)

@@ -158,11 +158,11 @@ def _basis_of(snapshot: ClusterSnapshot) -> tuple[tuple[VisibilityGap, ...], boo
 class Store:
     """Typed, frozen objects, their indexes, their changes, and the health of every watch."""
 
-    def __init__(self, given_versions: GivenVersions = NONE_GIVEN) -> None:
+    def __init__(self, given_versions: GivenVersions = NONE_GIVEN, *, keeps_last_hour: bool = True) -> None:
         self.indexes = Indexes()
         self.feed = Feed()
         self._protection = ProtectionCache(self.feed)
-        self._observed = Observations()
+        self._observed = Observations(keeps_last_hour=keeps_last_hour)
         self.health = WatchHealthRegistry(notify=self._notify)
         self._listeners: list[Callable[[], None]] = []
         self._given_versions = given_versions
@@ -374,13 +374,13 @@ class Store:
         if self.get(key) is not None:
             self._holders[key] = self._holders.get(key, 1) + 1
 
-    def release(self, key: ObjectRef, at: datetime) -> None:
-        """Count one watch fewer; the object is removed with the last one."""
+    def release(self, key: ObjectRef, at: datetime, *, seen: bool = False) -> None:
+        """Count one watch fewer; the object is removed with the last one, which may have `seen` that it was deleted."""
         left = self._holders.pop(key, 1) - 1
         if left > 1:
             self._holders[key] = left
         elif not left:
-            self.put(key, None, at)
+            self.put(key, None, at, listed=not seen)
 
     def put(self, key: ObjectRef, after: Resource | None, at: datetime, *, listed: bool = False) -> None:
         """The only method that changes an object; one that comes with a list may have changed long ago."""
@@ -479,7 +479,7 @@ class StoreSink:
         for key in self._held.keys() - (self._listed or set()):
             early = self._early.get(key)
             if early is None or not is_earlier(version, early.metadata.resource_version):
-                self._lose(key, at)
+                self._lose(key, at, seen=True)
         self._listed, self._early = None, {}
         self._deleted.clear()
         self._count_lost(-self._lost_before_list, self._lost_why)
@@ -492,7 +492,7 @@ class StoreSink:
         if self._listed is not None:
             self._early[key] = resource
         if event == "DELETED":
-            self._lose(key, at)
+            self._lose(key, at, seen=True)
             self._remember_deletion(key, resource)
         else:
             self._see(key, resource, at)
@@ -552,9 +552,9 @@ class StoreSink:
             self._store.hold(key)
         self._held[key] = resource
 
-    def _lose(self, key: ObjectRef, at: datetime) -> None:
+    def _lose(self, key: ObjectRef, at: datetime, *, seen: bool = False) -> None:
         if self._held.pop(key, None) is not None:
-            self._store.release(key, at)
+            self._store.release(key, at, seen=seen)
 
     def _remember_deletion(self, key: ObjectRef, resource: Resource) -> None:
         """Remember a deletion, so that a late MODIFIED does not bring the object back; the next list clears it."""

@@ -221,3 +221,24 @@ def test_of_the_times_that_have_come_the_newest_counts_and_those_ahead_are_kept_
         tracker.note(ObjectRef("prod", BACKUP.name, "velero", name), None, told, START, listed=True)
     assert [sign.name for sign in tracker.worked("prod")["velero"]] == ["e", "d", "c"]
     assert tracker.worked("other") == {}
+
+
+def test_the_changes_of_the_last_hour_are_kept_and_none_where_that_is_not_wanted() -> None:
+    seen = Seen().show(backup("a", 1, phase="New"), backup("a", 2, phase="InProgress"))
+    seen.show(*(backup("a", 2, phase="InProgress") for _ in range(61)), backup("a", 3, phase="Completed"))
+    assert [step.after for step in seen.history.recent()] == ["Completed"]
+    off = ChangeHistory(keeps_last_hour=False)
+    flap(off, "a", 3)
+    assert off.recent() == ()
+    assert off.begun
+
+
+def test_that_an_object_came_or_went_is_a_change_only_where_it_was_seen() -> None:
+    history, run = ChangeHistory(), backup("a", 1, phase="New")
+    history.note(KEY, None, run, START)
+    history.note(KEY, run, None, START)
+    assert history.recent() == ()
+    history.note(KEY, None, run, START, seen=True)
+    history.note(KEY, run, None, START, seen=True)
+    assert [step.what for step in history.recent()] == ["created", "deleted"]
+    assert history.of(KEY) == ()

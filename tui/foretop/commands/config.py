@@ -262,6 +262,9 @@ TEMPLATE = f"""\
 # The mouse; it disables the terminal's own selection.
 #mouse: false
 
+# What changed in the last hour is kept in memory: up to 5000 changes, which :changes shows.
+#keepLastHour: true
+
 # terminal (its own sixteen colours), dark, light, high-contrast, colour-blind, or a skin from below.
 #theme: terminal
 

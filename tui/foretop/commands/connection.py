@@ -153,6 +153,7 @@ def session_options_of(context: click.Context) -> SessionOptions:
         settings.velero_namespace,
         velero_versions=_configured_versions(settings),
         thresholds=settings.thresholds,
+        keeps_last_hour=settings.keep_last_hour,
         window=settings.window,
         time_zone=settings.time_zone,
     )

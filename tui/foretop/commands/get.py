@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 import click
@@ -16,14 +17,16 @@ from foretop.commands.connection import connection_options, from_files
 from foretop.commands.finding_sentences import FindingSentences, why_untold
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
-from foretop.commands.output import emit, say, say_signed, table, warn, without_controls
+from foretop.commands.output import emit, say, say_signed, say_to, table, warn, without_controls
 from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
 from foretop_core.errors import BadInput, ForetopError
 from foretop_core.foreign_text import redacted_values
 from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.late import Late
 from foretop_core.models.kinds import DEPLOYMENT, KINDS, ON_DEMAND, SCHEDULE, STORAGE, Kind, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.pages import GET_TABLES
+from foretop_core.room_finder import rooms
 from foretop_core.rules import humanize
 from foretop_core.session import WATCHED, Session
 from foretop_core.tables.engine.json_items import Item, as_list
@@ -31,6 +34,11 @@ from foretop_core.tables.engine.view import Row, TableView, View, table_view
 
 _FORMS = ("text", "wide", "json", "yaml", "name")
 _ABSENT = object()
+_OF_ROOMS: Mapping[str, str] = {
+    word: rows for room in rooms("foretop") for word, rows in getattr(room, "GET", {}).items()
+}
+"""By what one types, the rows of a time that a room prints: a `PrintedTable` of session, filter and length."""
+_USUAL_SINCE = timedelta(hours=1)
 
 
 def sort_items(items: Mapping[ObjectRef, Item], path: str) -> dict[ObjectRef, Item]:
@@ -85,7 +93,7 @@ class PrintedRows(msgspec.Struct, frozen=True):
 
 
 @click.command("get", cls=OwnOptionsFirst, epilog=example("foretop get backups phase:Failed --sort-by .started"))
-@click.argument("what", type=click.Choice([*GET_TABLES]))
+@click.argument("what", type=click.Choice([*GET_TABLES, *_OF_ROOMS]))
 @click.argument("wanted", nargs=-1, metavar="[FILTER]...")
 @connection_options
 @from_files
@@ -96,6 +104,7 @@ class PrintedRows(msgspec.Struct, frozen=True):
 @click.option("-l", "--selector", "labels", metavar="LABELS", help="Only objects with these labels.")
 @click.option("--sort-by", metavar="PATH", help="Sort by a field of -o json, such as .name.")
 @click.option("--no-headers", is_flag=True, help="Print no line of column titles.")
+@click.option("--since", metavar="DURATION", help="With changes: how far back, such as 30m; 1h if omitted.")
 @click.option("--plain", is_flag=True, help="With findings: one sentence each, and with --watch one for each change.")
 def command(
     what: str,
@@ -106,21 +115,31 @@ def command(
     labels: str | None,
     sort_by: str | None,
     no_headers: bool,
+    since: str | None,
     plain: bool,
 ) -> int:
-    """The rows of a view, such as schedules, backups, nab, queue, storage, pods, movements or findings.
+    """The rows of a view, such as schedules, backups, nab, queue, storage, pods, movements, findings or changes.
 
     FILTER is what the screen takes: text, !text, phase:Failed, -f fuzzy (put -- before it).
     """
-    page, only = GET_TABLES[what]
+    if since is not None and what not in _OF_ROOMS:
+        raise click.UsageError("--since goes with changes")
     if watch and form not in ("text", "wide", "json"):
         raise click.UsageError("--watch goes with text, wide and json")
-    if plain and (page.id != "triage" or form != "text"):
+    page, only = GET_TABLES.get(what, (None, ""))
+    if plain and (page is None or page.id != "triage" or form != "text"):
         raise click.UsageError("--plain goes with findings, as text")
     if watch and sort_by:
         raise click.UsageError("--watch prints changes as they come; omit --sort-by")
     chosen = PrintedRows(form, not no_headers, sort_by)
     text = " ".join([*wanted, *([f"-l '{labels}'"] if labels else [])])
+    if page is None:
+        length = humanize.read_duration(since) if since else _USUAL_SINCE
+        if length is None:
+            raise click.UsageError(f"--since {since!r} is not a duration such as 30m or 12h")
+        return asyncio.run(
+            _get_of_room(lambda session: Late(_OF_ROOMS[what])(session, text, length), session_options, chosen, watch)
+        )
     return asyncio.run(
         _get(table_view(page), frozenset({only}) if only else None, text, session_options, chosen, watch, plain)
     )
@@ -154,6 +173,23 @@ async def _get(
         if view.name != "protection" or not source.items():
             _refuse_missing(session)
         _print(source, chosen, session, plain)
+        return 1 if bad else 0
+
+
+async def _get_of_room(
+    make: Callable[[Session], PrintedTable], session_options: SessionOptions, chosen: PrintedRows, watch: bool
+) -> int:
+    async with running_session(replace(session_options, with_velero=True)) as session:
+        source = make(session)
+        if watch:
+            await _watch(source, chosen, session, plain=False)
+            return 0
+        _, bad = await wait_synced(session)
+        warn(bad)
+        source.pump()
+        _print(source, chosen, session, plain=False)
+        for note in source.notes:
+            say_to(note, err=True)
         return 1 if bad else 0
 
 

@@ -40,6 +40,8 @@ class PrintedTable(ABC):
         self._feed = session.store.feed.subscribe(watched, self.changed.set)
         self.titles: list[tuple[str, bool]] = []
         """Of each column, and whether it is for wide output only."""
+        self.notes: tuple[str, ...] = ()
+        """What is to be said beside the rows."""
 
     def pump(self) -> None:
         """Takes up all that is new."""

@@ -288,7 +288,7 @@ def changes(state: DashboardState, key: ObjectRef, _resource: Resource) -> Seque
         Paragraph(
             (
                 _date(step.at, now, zone),
-                span(f"{step.what}: {step.before or 'none'} → {step.after or 'none'}"),
+                span(" ".join(filter(None, (step.text, step.by)))),
             )
         )
         for step in reversed(transitions)

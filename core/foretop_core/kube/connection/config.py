@@ -133,6 +133,8 @@ class SessionOptions(msgspec.Struct, frozen=True):
     window: str = ""
     """A stretch of the day that backups should keep free, by the clocks of `time_zone`."""
     time_zone: str = "UTC"
+    keeps_last_hour: bool = True
+    """What changed in the last hour is kept in memory."""
     files: tuple[str, ...] = ()
     """Archives that are opened in the place of clusters."""
     files_at: datetime | None = None

@@ -9,6 +9,7 @@ COMMANDS = {
     "gather": ("foretop.rooms.archives.gather_command", "Write what foretop reads of a cluster to an archive."),
     "record": ("foretop.rooms.archives.record_command", "Record what happens in a cluster, to be opened later."),
 }
+GET = {"changes": "foretop.rooms.archives.change_rows:ChangeRows"}
 EXIT_CODES = (
     ExitCodes(("record",), {0: "ended", **ALWAYS}),
     ExitCodes(("gather",), {0: "written", 1: "written, but not everything could be read", **ALWAYS}),

@@ -1,0 +1,76 @@
+"""The list of what changed: of a bundle, of a cluster that was watched, and of one that nobody watched."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from foretop.cli import run
+from foretop_core.dashboard.state import DashboardState
+from foretop_core.models.kinds import SCHEDULE
+from foretop_core.rooms.archives.kept_changes import KeptChanges, beginning
+from tests.objects import NOW, backup, schedule
+from tests.rooms.archives.packing import BUNDLE
+from tests.tui.fake_source import CONTEXT, FilledSource
+from tests.wire.boxes import living_box
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
+def test_a_bundle_tells_what_its_objects_prove(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["get", "changes", "name:held", "--since", "1h", "-f", str(BUNDLE), "-o", "json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == (
+        "velero-debug: Nobody watched: only what the objects that are there tell of themselves. "
+        "Nothing else is known.\n"
+    )
+    told = [(one["at"], one["what"], one["by"], one["seen"]) for one in json.loads(out)["items"]]
+    assert told == [
+        ("2026-11-19T02:18:17Z", "paused", "with kubectl-patch", False),
+        ("2026-11-19T02:18:16Z", "created", None, False),
+    ]
+
+
+def test_a_cluster_without_a_record_says_that_nobody_watched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with living_box("contents", tmp_path, 0.0) as (_, path):
+        assert run(["get", "changes", "--since", "2d", "ended", "--kubeconfig", path]) == 0
+    out, err = capsys.readouterr()
+    assert "ended, Completed" in out
+    assert "created" not in out
+    assert "before that only what the objects that are there tell of themselves." in err
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("changes", "--since", "soon"), "--since 'soon' is not a duration such as 30m or 12h"),
+        (("backups", "--since", "1h"), "--since goes with changes"),
+        (("changes", "colour:red"), "colour"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_line(words: tuple[str, ...], why: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["get", *words, "-f", str(BUNDLE)]) == 2
+    assert why in capsys.readouterr().err
+
+
+def test_what_a_dashboard_saw_is_told_with_what_was_and_what_is() -> None:
+    source = FilledSource([schedule(), backup(created="02:00:03")])
+    state = DashboardState(source, lambda: 0.0)
+    source.manual.advance(timedelta(minutes=5))
+    paused = msgspec.to_builtins(schedule(paused=True))
+    source.change(SCHEDULE, paused)
+    kept = KeptChanges(state, CONTEXT, state.now(CONTEXT) - HOUR).listed()
+    assert [(step.text, step.told) for step in kept.changes] == [("paused: false → true", False), ("created", True)]
+    assert beginning(kept, NOW - HOUR, state.zone).startswith("Watched since 02:41:07Z; before that")
