@@ -19,6 +19,8 @@ class Manifest(msgspec.Struct, frozen=True):
     objects: tuple[tuple[Kind, Resource], ...]
     unreadable: tuple[Unreadable, ...]
     others: int
+    documents: tuple[tuple[Kind, Mapping[str, object]], ...] = ()
+    """The readable objects as they stand in the file."""
 
     def of(self, kind: Kind) -> tuple[Resource, ...]:
         return tuple(item for known, item in self.objects if known is kind)
@@ -28,6 +30,7 @@ def read(text: str, source: str) -> Manifest:
     """The objects in a text. An invalid object costs only itself; a text that does not parse is an error."""
     objects: list[tuple[Kind, Resource]] = []
     unreadable: list[Unreadable] = []
+    documents: list[tuple[Kind, Mapping[str, object]]] = []
     others = 0
     for number, (document, kind_hint) in enumerate(_flat(read_documents(text, source)), start=1):
         try:
@@ -36,9 +39,11 @@ def read(text: str, source: str) -> Manifest:
                 others += 1
             else:
                 objects.append((kind, from_builtins(kind.model, document)))
+                assert isinstance(document, Mapping)
+                documents.append((kind, document))
         except Unreadable as problem:
             unreadable.append(problem)
-    return Manifest(tuple(objects), tuple(unreadable), others)
+    return Manifest(tuple(objects), tuple(unreadable), others, tuple(documents))
 
 
 def read_documents(text: str, source: str) -> list[object]:

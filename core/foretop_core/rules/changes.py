@@ -10,10 +10,12 @@ import msgspec
 
 from foretop_core.foreign_text import redacted
 from foretop_core.models import (
+    Backup,
     DataMovement,
     NonAdmin,
     NonAdminBackupStorageLocation,
     Pod,
+    Restore,
     Schedule,
 )
 from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject
@@ -24,6 +26,7 @@ _LONGEST = 64
 """Letters of a phase, a condition or a field; anybody may write a megabyte into them."""
 _MOST_FIELDS = 12
 """Of one write; whoever writes a whole template anew is told of in a few lines."""
+_OPEN = "0s"
 CREATED, DELETED = "created", "deleted"
 
 
@@ -98,6 +101,9 @@ def _fields_changed(key: ObjectRef, before: Resource, after: Resource, at: datet
         was.pop("spec.paused", None)
         now.pop("spec.paused", None)
     fields = [name for name in {**was, **now} if was.get(name) != now.get(name)]
+    if isinstance(after, Backup | Restore):
+        # The server fills in what was left open when it begins.
+        fields = [name for name in fields if was.get(name, _OPEN) != _OPEN]
     by = _writer(before, after)
     for name in fields[:_MOST_FIELDS]:
         by_field = _expression_by(after) if name == "spec.schedule" and isinstance(after, Schedule) else ""
@@ -205,4 +211,4 @@ def change_list(
     if since < begin:
         told = (step for key, item in objects for step in told_by(key, item))
         found += [step for step in told if since <= step.at <= until and (seen_from is None or step.at < begin)]
-    return ChangeList(tuple(sorted(found, key=lambda step: step.at, reverse=True)), seen_from)
+    return ChangeList(tuple(sorted(found, key=lambda step: step.at)[::-1]), seen_from)

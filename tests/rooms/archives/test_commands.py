@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from foretop.cli import run
 from tests.rooms.archives.packing import BUNDLE, BUNDLED_AT, listed, schedule, tree
@@ -49,6 +51,8 @@ def test_rows_are_as_of_its_time(capsys: pytest.CaptureFixture[str]) -> None:
     assert {gap["reason"] for gap in report["notSeen"]} == {"not in the archive"}
     _, ahead, _ = told(capsys, "forecast", *FROM)
     assert ahead["servers"][0]["from"] == BUNDLED_AT
+    _, later, _ = told(capsys, "forecast", *FROM, "--at", "2026-11-19T04:00:00Z")
+    assert later["servers"][0]["from"] == "2026-11-19T04:00:00Z"
     _, runs, _ = told(capsys, "next", *FROM)
     shop = next(one for one in runs["items"] if one["name"] == "shop-4")
     assert shop["nextRun"] == "2026-11-19T02:30:00Z"
@@ -97,3 +101,38 @@ def test_what_cannot_be_opened_is_one_line(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().err == (
         "foretop: /nowhere/at/all cannot be opened: No such file or directory (give a path that is there)\n"
     )
+
+
+def test_a_plain_file_has_one_time_for_all_commands(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    at = "2025-01-01T03:00:07Z"
+    daily = schedule("daily", "2025-01-01T00:00:00Z") | {"status": {"phase": "Enabled", "lastBackup": at}}
+    (tmp_path / "one.json").write_bytes(listed(daily))
+    (tmp_path / "one.yaml").write_text(yaml.safe_dump(json.loads(listed(daily))))
+    for name in ("one.json", "one.yaml"):
+        source = ("-f", str(tmp_path / name))
+        assert told(capsys, "report", *source)[1]["at"] == at
+        assert told(capsys, "get", "schedules", *source)[1]["items"][0]["nextRun"] == "2025-01-02T03:00:00Z"
+        assert told(capsys, "forecast", *source)[1]["servers"][0]["from"] == at
+        assert told(capsys, "next", *source)[1]["items"][0]["runs"][0] == "2025-01-02T03:00:00Z"
+        assert told(capsys, "whatif", "--pause", "daily", *source)[0] in (0, 1, 4)
+        assert run(["next", *source]) == 0
+        out, err = capsys.readouterr()
+        assert "2025-01-02T03:00:00Z" in out
+        assert err == f"As of {at}, the newest time in {tmp_path / name}.\n"
+        assert told(capsys, "report", *source, "--at", "2025-02-01T00:00:00Z")[1]["at"] == "2025-02-01T00:00:00Z"
+
+
+def test_a_manifest_without_times_is_read_as_of_now(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    plain = {"apiVersion": "velero.io/v1", "kind": "Schedule", "metadata": {"name": "a", "namespace": "velero"}}
+    (tmp_path / "a.json").write_text(json.dumps(plain | {"spec": {"schedule": "0 3 * * *"}}))
+    _, runs, err = told(capsys, "next", "-f", str(tmp_path / "a.json"))
+    assert datetime.fromisoformat(runs["items"][0]["runs"][0]) > datetime.now(UTC)
+    assert err == ""
+
+
+def test_a_wrong_clock_in_a_plain_file_is_left_out_and_said(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    right = [schedule(name, f"2025-01-0{day}T00:00:00Z") for day, name in enumerate("abc", 1)]
+    (tmp_path / "odd.json").write_bytes(listed(*right, schedule("late", "2031-01-01T00:00:00Z")))
+    _, report, err = told(capsys, "report", "-f", str(tmp_path / "odd.json"))
+    assert report["at"] == "2025-01-03T00:00:00Z"
+    assert "A time more than a day after all others is left out: 2031-01-01T00:00:00Z (Schedule velero/late)" in err

@@ -63,6 +63,12 @@ def test_fields_of_the_spec_are_told_each_with_the_program_that_wrote_it() -> No
     assert words(after, after) == []
 
 
+def test_what_the_server_fills_in_when_a_run_begins_is_no_change() -> None:
+    asked = backup(spec={"includedNamespaces": ["shop"], "ttl": "24h"}, phase="New")
+    filled = {"includedNamespaces": ["shop"], "ttl": "48h", "storageLocation": "default"}
+    assert words(asked, backup(spec=filled, phase="New")) == ["spec.ttl: 24h → 48h"]
+
+
 def test_a_whole_template_is_a_few_lines_and_a_secret_is_hidden() -> None:
     many = {f"key-{number:02}": "x" * 500 for number in range(30)}
     told = words(schedule(), schedule(template={"labelSelector": {"matchLabels": many}}))

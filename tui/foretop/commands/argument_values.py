@@ -8,24 +8,27 @@ from pathlib import Path
 
 import msgspec
 
+from foretop.commands.output import say_to, warn
 from foretop_core.actions.validation import cron
 from foretop_core.clock import SystemClock
 from foretop_core.cron.go_stdlib import GoError
 from foretop_core.cron.zones import load
-from foretop_core.errors import BadInput
+from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models import manifest_reader
 from foretop_core.models.manifest_reader import Manifest
 from foretop_core.own_files import is_packed, read_file, read_given_file
+from foretop_core.room_finder import room_modules
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects import NONE_GIVEN
+from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 _MOST_BYTES = 128 * 2**20
 _PATIENCE = 60.0
 """Seconds in which a command whose output is the file writes something."""
 
-__all__ = ["cron", "looked_at", "moment", "objects", "snapshot_in", "zone"]
+__all__ = ["as_of", "cron", "looked_at", "moment", "objects", "snapshot_in", "zone"]
 
 
 def zone(name: str | None) -> tzinfo:
@@ -50,6 +53,19 @@ def moment(text: str | None, local: tzinfo = UTC) -> datetime:
         return (parsed if parsed.tzinfo else parsed.replace(tzinfo=local)).astimezone(UTC)
     except OverflowError:
         raise BadInput(f"{text!r} is out of range", "", "use a year from 2 to 9998") from None
+
+
+def as_of(at: str | None, source: str, read: Manifest) -> datetime:
+    """The time given, else the one that the objects of a file tell, as of an archive; now where they tell none."""
+    if at is not None:
+        return moment(at)
+    for room in room_modules("foretop_core", "moment"):
+        made, notes = room.time_of(read.documents, Path(source).name)
+        if made is not None:
+            warn([ForetopError(note) for note in notes])
+            say_to(f"As of {rfc3339(made)}, the newest time in {source}.", err=True)
+            return made  # type: ignore[no-any-return]
+    return moment(None)
 
 
 def objects(source: str) -> Manifest:

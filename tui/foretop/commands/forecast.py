@@ -107,11 +107,13 @@ def command(
     """
     free = _kept_free(window, zone_name, session_options)
     if (looked_at := argument_values.looked_at(source, session_options)) is not None:
-        return asyncio.run(_of_clusters(looked_at, hours, free, form, without))
+        return asyncio.run(
+            _of_clusters(looked_at, argument_values.moment(at) if at else None, hours, free, form, without)
+        )
     assert source is not None
     snapshot, read = argument_values.snapshot_in(source, session_options)
     warn(read.unreadable)
-    nights = _foreseen([(snapshot, argument_values.moment(at))], hours, free)
+    nights = _foreseen([(snapshot, argument_values.as_of(at, source, read))], hours, free)
     return _print(nights, free, form, without, is_part=bool(read.unreadable))
 
 
@@ -126,12 +128,17 @@ def _kept_free(window: str | None, zone_name: str | None, options: SessionOption
 
 
 async def _of_clusters(
-    session_options: SessionOptions, hours: int, window: Window | None, form: str, without: frozenset[Missing]
+    session_options: SessionOptions,
+    at: datetime | None,
+    hours: int,
+    window: Window | None,
+    form: str,
+    without: frozenset[Missing],
 ) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         warn(bad)
-        snapshots = [(session.snapshot(name), session.clock(name).now()) for name in good]
+        snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
         return _print(_foreseen(snapshots, hours, window), window, form, without, is_part=bool(bad))
 
 

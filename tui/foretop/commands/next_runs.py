@@ -186,6 +186,8 @@ def _of_file(source: str, asked: Asked, release: Release | None, form: str, *, i
         asked = asked if is_from else msgspec.structs.replace(asked, start=now)
     else:
         read = argument_values.objects(source)
+        if not is_from:
+            asked = msgspec.structs.replace(asked, start=argument_values.as_of(None, source, read))
     snapshot = assemble((item for _, item in read.objects), given_versions={"": str(release)} if release else {})
     timed = [(item, text) for _, item in read.objects if (text := _expression_of(item)) is not None]
     if not timed:

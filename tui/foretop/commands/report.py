@@ -63,13 +63,14 @@ from foretop_core.tables.resources.schedules import schedule_item
 @judging
 def command(session_options: SessionOptions, source: str | None, at: str | None, form: str, apart: bool) -> int:
     """Report next runs, queue and findings of a cluster or of a file."""
-    now = argument_values.moment(at)
+    given = argument_values.moment(at) if at else None
     if (looked_at := argument_values.looked_at(source, session_options)) is not None:
-        return asyncio.run(_of_clusters(looked_at, now if at else None, form, apart))
+        return asyncio.run(_of_clusters(looked_at, given, form, apart))
     assert source is not None
     snapshot, read = argument_values.snapshot_in(source, session_options)
     window = configured_window(session_options.window, session_options.time_zone, os.environ)
     limits = thresholds_of(session_options.thresholds, window)
+    now = argument_values.as_of(at, source, read)
     return report_snapshots([(snapshot, now)], read.unreadable, form, limits, apart=apart)
 
 

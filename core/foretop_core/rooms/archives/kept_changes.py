@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 
 from foretop_core.dashboard.state import DashboardState
-from foretop_core.models.wire import ObjectRef, Resource
+from foretop_core.errors import Unreadable
+from foretop_core.models.kinds import Kind
+from foretop_core.models.wire import ObjectRef, Resource, decode
+from foretop_core.rooms.archives.client import ArchiveClient
+from foretop_core.rooms.archives.recording import Recording
 from foretop_core.rules import humanize
-from foretop_core.rules.changes import ChangeList, ObservedTransition, change_list
+from foretop_core.rules.changes import CREATED, ChangeList, ObservedTransition, change_list, changes_between
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.tables.engine.json_items import Item
 from foretop_core.tables.text.terminal_text import unsigned
@@ -21,14 +25,53 @@ class KeptChanges:
 
     def __init__(self, state: DashboardState, context: str, since: datetime) -> None:
         history = state.store.history
+        self._context = context
         self._objects: Sequence[tuple[ObjectRef, Resource]] = list(state.store.objects(context))
         self._seen = [step for step in history.recent() if step.key.context == context]
-        # An archive of one moment was never watched.
-        self._seen_from = None if state.origins((context,)) else history.begun.get(context)
+        self._seen_from = history.begun.get(context)
+        cluster = state.source.clusters.get(context)
+        self._archive = cluster.client.archive if cluster and isinstance(cluster.client, ArchiveClient) else None
         self._since, self._until = since, state.now(context)
 
     def listed(self) -> ChangeList:
-        return change_list(self._objects, self._seen, self._seen_from, self._since, self._until)
+        """Costs a look at each object, and of a recording at each event of this time."""
+        if self._archive is None:
+            return change_list(self._objects, self._seen, self._seen_from, self._since, self._until)
+        recording = self._archive.recording
+        if recording is None:
+            # An archive of one moment was never watched.
+            return change_list(self._objects, (), None, self._since, self._until)
+        seen = recorded_changes(recording, self._context, self._since, self._until)
+        return change_list(self._objects, seen, recording.begin, self._since, self._until)
+
+
+def recorded_changes(
+    recording: Recording, context: str, since: datetime, until: datetime
+) -> Iterator[ObservedTransition]:
+    """The changes in this time, the oldest first."""
+    raws = {(kind, key): raw for kind, held in recording.objects(since).items() for key, raw in held.items()}
+    begin = recording.begin.replace(microsecond=0)
+    for event in recording.events(recording.position(since), recording.position(until)):
+        place = event.kind, event.key
+        is_deleted = event.type == "DELETED"
+        before, after = _read(event.kind, raws.get(place)), None if is_deleted else _read(event.kind, event.raw)
+        if is_deleted:
+            raws.pop(place, None)
+        else:
+            raws[place] = event.raw
+        for change in changes_between(ObjectRef(context, event.kind.name, *event.key), before, after, event.at):
+            # A recording begins with what was there before it.
+            if change.what != CREATED or (after is not None and after.created is not None and after.created >= begin):
+                yield change
+
+
+def _read(kind: Kind, raw: bytes | None) -> Resource | None:
+    if raw is None:
+        return None
+    try:
+        return decode(kind.model, raw)
+    except Unreadable:
+        return None
 
 
 def beginning(changes: ChangeList, since: datetime, zone: tzinfo) -> str:

@@ -7,7 +7,11 @@ A time that lies more than a day after all others, or a name that contradicts th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+
+import msgspec
 
 from foretop_core.errors import BadInput
 from foretop_core.models.kinds import Kind
@@ -73,6 +77,24 @@ class Moments:
     def _is_near(self, at: datetime, before: datetime | None) -> bool:
         """True if something else was done within a day before."""
         return len(self._done[at]) > 1 or (before is not None and at - before <= _APART)
+
+
+def time_of(
+    documents: Iterable[tuple[Kind, Mapping[str, object]]], name: str
+) -> tuple[datetime | None, tuple[str, ...]]:
+    """The moment at which a file of manifests was made, and what is to be said of it; None where they have no times."""
+    moments, notes = Moments(), Notes()
+    for kind, document in documents:
+        meta = document.get("metadata")
+        if isinstance(meta, Mapping):
+            with suppress(TypeError, ValueError, RecursionError):
+                key = str(meta.get("namespace") or ""), str(meta.get("name") or "")
+                moments.note_object(kind, key, msgspec.json.encode(document))
+    try:
+        now = moments.now(name, notes)
+    except BadInput:
+        return None, ()
+    return now, notes.lines()
 
 
 def _moment(text: str) -> datetime | None:

@@ -51,13 +51,14 @@ def command(session_options: SessionOptions, release: str, source: str | None, a
     Also the known bugs that the release has or ends, and the copies that it cannot restore.
     """
     target(release)
-    now = argument_values.moment(at)
+    given = argument_values.moment(at) if at else None
     if (looked_at := argument_values.looked_at(source, session_options)) is not None:
-        return asyncio.run(_of_clusters(looked_at, release, now if at else None, form))
+        return asyncio.run(_of_clusters(looked_at, release, given, form))
     assert source is not None
     snapshot, read = argument_values.snapshot_in(source, session_options)
     if not snapshot.schedules:
         raise BadInput(f"{source} contains no schedules", "it has no Schedule")
+    now = argument_values.as_of(at, source, read)
     return report_upgrades([(snapshot, now)], read.unreadable, release, form)
 
 

@@ -123,21 +123,23 @@ def command(
         return night_exit_code(comparison.after, without=without | asked)
 
     if (looked_at := argument_values.looked_at(source, session_options)) is not None:
-        return asyncio.run(_of_cluster(looked_at, judge))
+        return asyncio.run(_of_cluster(looked_at, argument_values.moment(at) if at else None, judge))
     assert source is not None
     snapshot, read = argument_values.snapshot_in(source, session_options)
     warn(read.unreadable)
-    return judge(snapshot, _namespace(snapshot, session_options.velero_namespace), argument_values.moment(at))
+    return judge(
+        snapshot, _namespace(snapshot, session_options.velero_namespace), argument_values.as_of(at, source, read)
+    )
 
 
-async def _of_cluster(options: SessionOptions, judge: Judge) -> int:
+async def _of_cluster(options: SessionOptions, at: datetime | None, judge: Judge) -> int:
     async with running_session(replace(options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
         warn(bad)
         if len(good) > 1:
             raise BadInput("A change is of one cluster", f"{len(good)} are given", "choose one with --context")
         snapshot = session.snapshot(good[0])
-        return judge(snapshot, _namespace(snapshot, options.velero_namespace), session.clock(good[0]).now())
+        return judge(snapshot, _namespace(snapshot, options.velero_namespace), at or session.clock(good[0]).now())
 
 
 def _namespace(snapshot: ClusterSnapshot, wanted: str) -> str:
