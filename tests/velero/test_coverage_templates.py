@@ -15,7 +15,7 @@ import urllib3
 
 from foretop_core.models import BackupSpec
 from foretop_core.rules.volumes.evidence import VolumeFlags
-from foretop_core.rules.volumes.foretold import Deciders, planned_coverage, run_plan
+from foretop_core.rules.volumes.run_plan import Deciders, planned_coverage, run_plan
 from tests.unit.rules.test_protection_coverage import TEMPLATES
 from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.stories import wait_until_available

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from foretop_core.kube.access.deciding_reads import read_deciders
-from foretop_core.rules.volumes.foretold import Deciders
+from foretop_core.rules.volumes.run_plan import Deciders
 from tests.wire.scripted_api import ScriptedApi, client_of
 
 POD: dict[str, Any] = {

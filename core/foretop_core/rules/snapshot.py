@@ -6,9 +6,9 @@ import operator
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta, tzinfo
-from functools import cached_property, wraps
+from functools import cached_property
 from heapq import nlargest
-from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -38,8 +38,7 @@ from foretop_core.models.builtin_kinds import ConfigMap
 from foretop_core.models.kinds import CLAIM, DATA_UPLOAD, DEPLOYMENT, POD_VOLUME_BACKUP, VOLUME, Kind
 from foretop_core.models.velero import EXCLUDE_LABEL
 from foretop_core.models.wire import ObjectRef
-from foretop_core.rules.behaviour_evidence import behaviour
-from foretop_core.rules.cron_dialects import DialectVerdict, Evidence, Reading, decide, find_release, velero_of_oadp
+from foretop_core.rules.cron_dialects import DialectVerdict, Evidence, Reading, decide
 from foretop_core.rules.heartbeat import Heartbeat, LifeSign, beat_second, heartbeat, signs_in
 from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.lookups import Lookups, own_run
@@ -54,8 +53,10 @@ from foretop_core.rules.protection.protection_index import (
 from foretop_core.rules.queue.node_limits import Limits, NodeAgentLimits
 from foretop_core.rules.queue.owners import OwnerKind, owner_of
 from foretop_core.rules.queue.volumes import NodeLoad, moved_before
+from foretop_core.rules.remembered import remembered
 from foretop_core.rules.schedule_history import history
 from foretop_core.rules.sentences import Moment, Text, render
+from foretop_core.rules.server_evidence import behaviour, named_evidence
 from foretop_core.rules.velero_pods import server_pod, server_started
 from foretop_core.rules.volumes.evidence import (
     PERSISTENT_VOLUMES,
@@ -79,41 +80,16 @@ from foretop_core.rules.volumes.evidence import (
 )
 
 if TYPE_CHECKING:
-    from foretop_core.rules.volumes.foretold import Deciders, ForetoldVolumes, NamespaceVolumes, RunPlan
+    from foretop_core.rules.volumes.foretold import ForetoldVolumes, NamespaceVolumes
+    from foretop_core.rules.volumes.run_plan import Deciders, RunPlan
 
 # Deferred imports: what volumes are foretold by is loaded with the first page that tells of them.
 
 R = TypeVar("R", bound=Resource)
 Verdicts = Mapping[str, tuple[Dialect, ...]]
-QUEUE_FIELD = "queuePosition"
 _UNREAD = {PERSISTENT_VOLUMES: VOLUME.name, RELEASE: DEPLOYMENT.name, SERVER_FLAGS: DEPLOYMENT.name}
 """By what decides about volumes, the kind that tells it."""
 _JUDGED_BY = frozenset({"", "Schedule", "Backup", "Restore", "BackupStorageLocation"})
-
-
-S = TypeVar("S")
-Asked = TypeVarTuple("Asked")
-V = TypeVar("V")
-
-
-def remembered(method: Callable[[S, *Asked], V]) -> Callable[[S, *Asked], V]:
-    """Asks a method once for the same arguments, as long as its object lives.
-
-    The same are equal words and numbers, and the very same object: one that was read anew is another.
-    """
-    name = f"answers of {method.__name__}"
-
-    @wraps(method)
-    def answer(self: S, *asked: *Asked) -> V:
-        answers: dict[Any, tuple[Any, V]] = self.__dict__.setdefault(name, {})
-        key = tuple([one if isinstance(one, str | int) else id(one) for one in asked])
-        known = answers.get(key)
-        if known is None:
-            # The arguments are kept with the answer, so that no other object is taken for one that is gone.
-            known = answers[key] = (asked, method(self, *asked))
-        return known[1]
-
-    return answer
 
 
 class VeleroInfo(msgspec.Struct, frozen=True):
@@ -304,14 +280,25 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     def verdict(self, namespace: str) -> DialectVerdict:
         """Which cron dialect the Velero server of a namespace has, as far as that can be told."""
         # Where the release is known, what thousands of schedules did need not be looked at.
-        named = decide(named_evidence(self, namespace))
+        named = decide(self._named_evidence(namespace))
         return named if named.is_certain else self.full_verdict(namespace)
 
     def full_verdict(self, namespace: str) -> DialectVerdict:
         """The same, with all that speaks against it; costs a look at every schedule of the server."""
         schedules = self.schedules_by_namespace.get(namespace, ())
         did = behaviour(schedules, self.runs, self.heartbeat(namespace))
-        return decide((*named_evidence(self, namespace), *did))
+        return decide((*self._named_evidence(namespace), *did))
+
+    def _named_evidence(self, namespace: str) -> Iterator[Evidence]:
+        server = self.server(namespace)
+        return named_evidence(
+            self.given_versions.get(namespace) or self.given_versions.get("", ""),
+            server.version,
+            [request for request in self.server_status if request.namespace == namespace],
+            (server.oadp_version, self.oadp_releases.get(namespace, "")),
+            self.backup_status_fields,
+            has_queue=self.lookups.unfinished_backups(namespace, QUEUE_PHASES) > 0,
+        )
 
     def dialect(self, schedule: Schedule) -> Dialect | None:
         """The dialect that its server reads a schedule in; None where that is open and makes a difference."""
@@ -441,14 +428,15 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     @remembered
     def next_run(self, schedule: Schedule) -> RunPlan:
         """The plan of a schedule's next run, by what was read of what decides."""
-        from foretop_core.rules.volumes.foretold import run_plan
+        from foretop_core.rules.volumes.run_plan import run_plan
 
         deciders, annotations = self.deciders(schedule.namespace), schedule.metadata.annotations
         return run_plan(schedule.spec.template, deciders, schedule.name, annotations)
 
     def next_coverage(self, schedule: Schedule, namespace: str) -> Coverage:
         """How much of a namespace the next run of a schedule takes, without what fails with its volumes."""
-        from foretop_core.rules.volumes.foretold import planned_coverage, with_failures
+        from foretop_core.rules.volumes.foretold import with_failures
+        from foretop_core.rules.volumes.run_plan import planned_coverage
 
         return with_failures(
             planned_coverage(self.next_run(schedule), namespace), self.next_volumes(schedule, namespace)
@@ -495,7 +483,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         """The resource policies that were read."""
         if not self.deciding:
             return NO_POLICIES
-        from foretop_core.rules.volumes.foretold import known_policies
+        from foretop_core.rules.volumes.run_plan import known_policies
 
         return {
             (namespace, policy.name): policy
@@ -506,7 +494,7 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
     @remembered
     def deciders(self, namespace: str) -> Deciders:
         """All that decides about volumes in the runs of a server, as far as it was read."""
-        from foretop_core.rules.volumes.foretold import Deciders
+        from foretop_core.rules.volumes.run_plan import Deciders
 
         excluded = (item.name for item in self.namespaces or () if item.label(EXCLUDE_LABEL) == "true")
         known, rights = self.deciding.get(namespace) or Deciders(namespace), self.volumes_seen.missing_rights
@@ -737,29 +725,3 @@ def _by_namespace(items: Iterable[R]) -> dict[str, tuple[R, ...]]:
     for item in items:
         grouped[item.namespace].append(item)
     return {namespace: tuple(held) for namespace, held in grouped.items()}
-
-
-def named_evidence(snapshot: ClusterSnapshot, namespace: str) -> Iterator[Evidence]:
-    """Evidence of the Velero release in a namespace, by name or by its definitions, the surest first."""
-    given = snapshot.given_versions.get(namespace) or snapshot.given_versions.get("", "")
-    known = snapshot.server(namespace)
-    yield from _named(given, f"--velero-version {given}")
-    yield from _named(known.version, f"the tag {known.version} of its image")
-    for request in snapshot.server_status:
-        if request.namespace == namespace and (version := request.status.server_version):
-            yield from _named(version, f"its own report: {version} (ServerStatusRequest {request.name})")
-    for oadp in (known.oadp_version, snapshot.oadp_releases.get(namespace, "")):
-        if release := velero_of_oadp(oadp):
-            yield Evidence(release.dialects, f"OADP {oadp}, which has Velero {release}", release)
-    if snapshot.backup_status_fields:
-        queues = QUEUE_FIELD in snapshot.backup_status_fields
-        dialects = (Dialect.ROBFIG, Dialect.NETRESEARCH) if queues else (Dialect.ROBFIG1, Dialect.ROBFIG)
-        yield Evidence(dialects, f"the definition of Backup, which {'has' if queues else 'lacks'} {QUEUE_FIELD}")
-    if snapshot.lookups.unfinished_backups(namespace, QUEUE_PHASES):
-        yield Evidence((Dialect.ROBFIG, Dialect.NETRESEARCH), "its queue of backups, which releases before 1.18 lack")
-
-
-def _named(version: str, reason: str) -> Iterator[Evidence]:
-    release = find_release(version)
-    if release is not None:
-        yield Evidence(release.dialects, reason, release)

@@ -44,7 +44,7 @@ from foretop_core.store.change_history import ChangeHistory, Observations
 from foretop_core.store.health import WatchHealthRegistry, visibility_gaps
 
 if TYPE_CHECKING:
-    from foretop_core.rules.volumes.foretold import Deciders
+    from foretop_core.rules.volumes.run_plan import Deciders
 
 R = TypeVar("R", bound=Resource)
 _log = logger(__name__)

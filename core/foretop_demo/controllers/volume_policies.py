@@ -7,8 +7,8 @@ from foretop_core.models.builtin_kinds import ConfigMap
 from foretop_core.rules.cron_dialects import Release
 from foretop_core.rules.protection.coverage import refused_because, resource_policy
 from foretop_core.rules.volumes.evidence import VolumeFlags
-from foretop_core.rules.volumes.foretold import Deciders, RunPlan, run_plan
 from foretop_core.rules.volumes.policies import VolumeAction
+from foretop_core.rules.volumes.run_plan import Deciders, RunPlan, run_plan
 from foretop_demo.in_process_api import InProcessApi
 from foretop_demo.kinds import Json
 

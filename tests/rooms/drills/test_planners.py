@@ -32,7 +32,8 @@ from foretop_core.rooms.drills.planners import (
 )
 from foretop_core.rooms.drills.run import DrillResult, ResourceQuota, prevention, quota_sentence
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome
-from foretop_core.rules.snapshot import QUEUE_FIELD, ClusterSnapshot, VeleroInfo
+from foretop_core.rules.server_evidence import QUEUE_FIELD
+from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from tests.objects import NOW, backup, location, nab, restore
 from tests.unit.actions.test_roles import IN_CLUSTER, granted, needed
 

@@ -13,7 +13,7 @@ from foretop_core.errors import BadInput
 from foretop_core.models import BackupSpec, Namespace, Resource
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import triage
-from foretop_core.rules.volumes.foretold import Deciders
+from foretop_core.rules.volumes.run_plan import Deciders
 from tests.objects import NOW, schedule
 from tests.objects import location as storage
 from tests.unit.rules.test_foretold import KNOWN, claim, pod, volume, world

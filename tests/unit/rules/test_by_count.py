@@ -13,7 +13,7 @@ from foretop_core.models import PersistentVolumeClaim, Pod, PodVolumeBackup, Res
 from foretop_core.models.builtin_kinds import ConfigMap
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.volumes.evidence import VolumeEvidence, VolumeFlags
-from foretop_core.rules.volumes.foretold import Deciders
+from foretop_core.rules.volumes.run_plan import Deciders
 from tests.objects import backup
 from tests.unit.rules.test_coverage_vectors import FILES, MADE, Vectors, as_seen, held_of, read_vectors
 from tests.unit.rules.test_foretold import KNOWN, POLICY, SKIP_FAST, config_map, volume, world

@@ -20,7 +20,7 @@ from foretop_core.rules.volumes.evidence import (
     VolumeFlags,
     VolumeInfo,
 )
-from foretop_core.rules.volumes.foretold import Deciders
+from foretop_core.rules.volumes.run_plan import Deciders
 from tests.objects import NOW, at, backup, schedule
 from tests.unit.rules.test_foretold import COPY_ALL, KNOWN, NO_FLAGS, POLICY, SKIP_FAST, claim, pod, volume, world
 

@@ -25,7 +25,8 @@ from foretop_core.rules.protection.coverage import VolumeMethod
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.rules.triage import Finding, triage
 from foretop_core.rules.volumes.evidence import VolumeFlags
-from foretop_core.rules.volumes.foretold import Deciders, ForetoldVolumes, snapshot_class
+from foretop_core.rules.volumes.foretold import ForetoldVolumes, snapshot_class
+from foretop_core.rules.volumes.run_plan import Deciders
 from tests.objects import NOW, backup, schedule
 
 SKIP_FAST = "version: v1\nvolumePolicies:\n- conditions: {storageClass: [fast]}\n  action: {type: skip}\n"

@@ -14,15 +14,8 @@ from foretop_core.models.velero import VolumeSnapshotLocation
 from foretop_core.rules.cron_dialects.releases import Release
 from foretop_core.rules.protection.coverage import Extent, VolumeMethod
 from foretop_core.rules.volumes.evidence import VolumeFlags
-from foretop_core.rules.volumes.foretold import (
-    Deciders,
-    ForetoldVolumes,
-    NamespaceVolumes,
-    RunPlan,
-    foretold_volumes,
-    planned_coverage,
-    run_plan,
-)
+from foretop_core.rules.volumes.foretold import ForetoldVolumes, NamespaceVolumes, foretold_volumes
+from foretop_core.rules.volumes.run_plan import Deciders, RunPlan, planned_coverage, run_plan
 from tests.unit.rules.test_coverage_vectors import FILES, Vectors, read_vectors, took_all
 
 CSI = "coverage-301"

@@ -30,7 +30,7 @@ from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import VeleroInfo
 from foretop_core.rules.volumes.evidence import VolumeFlags
-from foretop_core.rules.volumes.foretold import Deciders
+from foretop_core.rules.volumes.run_plan import Deciders
 from foretop_core.tables.engine.status_glyphs import Tone
 from tests.objects import NOW
 from tests.unit.rules.test_protection import CLAIMS_READ, claim, copy, location, nab, namespace, restore, schedule, wire

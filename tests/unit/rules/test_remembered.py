@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from foretop_core.models import Schedule
-from foretop_core.rules.snapshot import remembered
+from foretop_core.rules.remembered import remembered
 from tests.objects import schedule
 
 

@@ -27,7 +27,7 @@ from foretop_core.models.velero import VolumeSnapshotLocation
 from foretop_core.rules.protection.copies import DRILLED, DrillOutcome, drills_written
 from foretop_core.rules.volumes.by_count import expected_snapshots
 from foretop_core.rules.volumes.evidence import ExpectedSnapshots
-from foretop_core.rules.volumes.foretold import Deciders
+from foretop_core.rules.volumes.run_plan import Deciders
 from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 from foretop_core.tables.resources.protection import ProtectionView

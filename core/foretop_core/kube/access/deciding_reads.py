@@ -36,7 +36,7 @@ from foretop_core.models.kinds import (
 from foretop_core.models.sharing import SharedParts
 from foretop_core.models.velero import VolumeSnapshotLocation
 from foretop_core.models.wire import Metadata, decode
-from foretop_core.rules.volumes.foretold import NAMES_VOLUMES, Deciders
+from foretop_core.rules.volumes.run_plan import NAMES_VOLUMES, Deciders
 
 R = TypeVar("R", bound=Resource)
 _CHUNK = "500"

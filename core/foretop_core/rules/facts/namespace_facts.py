@@ -36,9 +36,10 @@ from foretop_core.rules.protection.namespace_protection import (
     promised_since,
 )
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
+from foretop_core.rules.remembered import remembered
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.severity import Severity
-from foretop_core.rules.snapshot import ClusterSnapshot, remembered
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_names
 from foretop_core.rules.volumes.evidence import GrownVolume, LeftOutVolume, TakenVolume, VolumeEvidence, grown_volumes
 

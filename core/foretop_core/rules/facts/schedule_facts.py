@@ -38,10 +38,11 @@ from foretop_core.rules.pauses import PauseInfo, noted_author, pause_info
 from foretop_core.rules.phases import ENDED, WAITING
 from foretop_core.rules.protection.coverage import namespace_filter
 from foretop_core.rules.protection.namespace_protection import late_from, promised_since
+from foretop_core.rules.remembered import remembered
 from foretop_core.rules.schedule_history import ended, faults_in_a_row, history, newest_good, ran_before, submitted
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity
-from foretop_core.rules.snapshot import ClusterSnapshot, remembered
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import schedule_refusal
 
 __all__ = [

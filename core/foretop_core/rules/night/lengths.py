@@ -22,8 +22,8 @@ from foretop_core.rules.night.arrivals import TenantRuns, tenant_runs
 from foretop_core.rules.queue.namespace_claims import Claim, claim
 from foretop_core.rules.queue.owners import Owner, OwnerKind, owner_of
 from foretop_core.rules.queue.positions import Run
+from foretop_core.rules.remembered import remembered
 from foretop_core.rules.schedule_history import run_length
-from foretop_core.rules.snapshot import remembered
 
 REMEMBERED = 20
 FEWEST_RUNS = 3

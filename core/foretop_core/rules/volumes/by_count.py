@@ -20,13 +20,8 @@ from foretop_core.rules.volumes.evidence import (
     is_newer,
     may_have_others,
 )
-from foretop_core.rules.volumes.foretold import (
-    NO_LOCATION_KNOWS,
-    Deciders,
-    NamespaceVolumes,
-    foretold_volumes,
-    run_plan,
-)
+from foretop_core.rules.volumes.foretold import NO_LOCATION_KNOWS, NamespaceVolumes, foretold_volumes
+from foretop_core.rules.volumes.run_plan import Deciders, run_plan
 
 MOST_COUNTED = 2000
 """Claims of all namespaces of a backup; to foretell each of more at every change takes too long."""

@@ -12,13 +12,8 @@ from foretop_core.rules.protection.copies import is_later, is_of_storage
 from foretop_core.rules.protection.coverage import resource_policy
 from foretop_core.rules.volumes.by_count import MOST_COUNTED
 from foretop_core.rules.volumes.evidence import GLOBAL_POLICIES, is_excluded
-from foretop_core.rules.volumes.foretold import (
-    NOT_COPIED,
-    Deciders,
-    NamespaceVolumes,
-    foretold_volumes,
-    run_plan,
-)
+from foretop_core.rules.volumes.foretold import NamespaceVolumes, foretold_volumes
+from foretop_core.rules.volumes.run_plan import NOT_COPIED, Deciders, run_plan
 
 
 def chosen_volumes(backup: Backup, deciders: Deciders, objects: NamespaceVolumes) -> Mapping[str, str]:

@@ -14,14 +14,7 @@ from functools import cached_property
 
 import msgspec
 
-from foretop_core.models import (
-    Backup,
-    DataMovement,
-    DataUpload,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    Resource,
-)
+from foretop_core.models import Backup, DataMovement, DataUpload, PersistentVolume, PersistentVolumeClaim, Resource
 from foretop_core.models.velero import EXCLUDE_LABEL
 from foretop_core.rules import humanize
 from foretop_core.rules.protection.copies import is_of_storage

@@ -33,8 +33,9 @@ from foretop_core.rules.facts.run_facts import (
 )
 from foretop_core.rules.facts.schedule_facts import LastingFacts, ScheduleFacts
 from foretop_core.rules.facts.server_facts import Heartbeat, ServerFacts, server_facts
+from foretop_core.rules.remembered import remembered
 from foretop_core.rules.sentences import Text, estimate, render
-from foretop_core.rules.snapshot import ClusterSnapshot, remembered
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
 from foretop_core.store import Store
 from foretop_core.store.background_reader import BackgroundReader, LatestAnswer

@@ -21,7 +21,7 @@ from foretop_core.rules.night.past_runs import PastRun
 from foretop_core.rules.night.ranges import latest
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.phases import WAITING
-from foretop_core.rules.snapshot import remembered
+from foretop_core.rules.remembered import remembered
 from foretop_core.store.store import MOST_AT_ONCE
 from foretop_core.tables.engine.render_context import RenderContext
 from foretop_core.tables.engine.status_glyphs import Tone, run_mark

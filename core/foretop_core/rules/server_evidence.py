@@ -1,14 +1,14 @@
-"""Evidence of a server's cron dialect from its behaviour: its validations, and the runs it made or missed."""
+"""Evidence of a server's release and cron dialect: what names it, its validations, the runs it made or missed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from foretop_core.cron import CronError, CronSchedule, Dialect
-from foretop_core.models import Backup, Schedule
+from foretop_core.models import Backup, Schedule, ServerStatusRequest
 from foretop_core.rules.cron_dialects.readings import Evidence, expression, readings
-from foretop_core.rules.cron_dialects.releases import ALL_DIALECTS
+from foretop_core.rules.cron_dialects.releases import ALL_DIALECTS, find_release, velero_of_oadp
 from foretop_core.rules.forecast.next_run_time import base_time, blocker
 from foretop_core.rules.heartbeat import Heartbeat
 from foretop_core.rules.schedule_history import submitted
@@ -16,8 +16,44 @@ from foretop_core.rules.schedule_history import submitted
 _REFUSAL = "invalid schedule: "
 """Velero's prefix of an error message of its cron library."""
 _GRACE = timedelta(minutes=2)
+QUEUE_FIELD = "queuePosition"
 RunsOf = Callable[[Schedule], tuple[Backup, ...]]
 """The backups of a schedule, newest first."""
+
+
+def named_evidence(
+    given: str,
+    tag: str,
+    requests: Iterable[ServerStatusRequest],
+    oadp_releases: Iterable[str],
+    status_fields: Collection[str],
+    *,
+    has_queue: bool,
+) -> Iterator[Evidence]:
+    """Evidence of the Velero release of a server, by name or by its definitions, the surest first.
+
+    `given` is what a person named, `status_fields` what the status of a Backup may hold, none where that was not seen.
+    """
+    yield from _of_release(given, f"--velero-version {given}")
+    yield from _of_release(tag, f"the tag {tag} of its image")
+    for request in requests:
+        if version := request.status.server_version:
+            yield from _of_release(version, f"its own report: {version} (ServerStatusRequest {request.name})")
+    for oadp in oadp_releases:
+        if release := velero_of_oadp(oadp):
+            yield Evidence(release.dialects, f"OADP {oadp}, which has Velero {release}", release)
+    if status_fields:
+        queues = QUEUE_FIELD in status_fields
+        dialects = (Dialect.ROBFIG, Dialect.NETRESEARCH) if queues else (Dialect.ROBFIG1, Dialect.ROBFIG)
+        yield Evidence(dialects, f"the definition of Backup, which {'has' if queues else 'lacks'} {QUEUE_FIELD}")
+    if has_queue:
+        yield Evidence((Dialect.ROBFIG, Dialect.NETRESEARCH), "its queue of backups, which releases before 1.18 lack")
+
+
+def _of_release(version: str, reason: str) -> Iterator[Evidence]:
+    release = find_release(version)
+    if release is not None:
+        yield Evidence(release.dialects, reason, release)
 
 
 def behaviour(schedules: Iterable[Schedule], runs_of: RunsOf, heartbeat: Heartbeat) -> Iterator[Evidence]:
