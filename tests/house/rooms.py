@@ -55,7 +55,7 @@ def remove(tree: Path, room: str) -> Iterator[Path]:
             yield folder / room
     # A real API server and a real Velero have fixtures of their own: the room's tests stand among the others there.
     for path in (*(tree / "tests/real").glob("test_*.py"), *(tree / "tests/velero").glob("test_*.py")):
-        if re.search(rf"\brooms\.{room}\b|\"(?:{'|'.join(commands)})\"", path.read_text(encoding="utf-8")):
+        if re.search(rf"\brooms\.{room}\b|\(\[?\"(?:{'|'.join(commands)})\"", path.read_text(encoding="utf-8")):
             path.unlink()
             yield path
     shown = re.compile(rf"foretop (?:{'|'.join(commands)})\b") if commands else None

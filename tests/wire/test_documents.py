@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from foretop.cli import run
 from foretop_core.pages import GET_TABLES, PAGES
 from foretop_demo.local_api_server import LocalApiServer
+from tests.rooms import samples
 from tests.wire.boxes import kubeconfig
 from tests.wire.command_fixtures import still_box
 
@@ -19,7 +21,7 @@ _ROOT = Path(__file__).parents[2]
 _PAGES = "".join((_ROOT / page).read_text() for page in ("README.md", "docs/manual.md", "CONTRIBUTING.md"))
 _SHOWN = re.compile(r"^ {4}(foretop\b.*)$|`(foretop(?: [^`]*)?)`", re.MULTILINE)
 _PLACEHOLDER = {"WHO": "auditor", "KIND": "schedule", "NAME": "nightly", "velero/daily": "velero/nightly"}
-_READS = ("get", "describe", "report", "doctor", "next", "primer", "journal", "completion")
+_READS = ("get", "describe", "report", "doctor", "next", "journal", "completion", *chain(*samples("READS")))
 _FILE = """
 apiVersion: velero.io/v1
 kind: Schedule

@@ -31,3 +31,5 @@ DIALOGS = [
     ("set the warm-up schedule", ("1", "slash", *"friday", "enter"), "P", frozenset()),
 ]
 """Name, the keys that lead to the place, the key of the dialog, and keys that do nothing there."""
+READS = ("primer",)
+"""Commands of the pages that read, print and end."""

@@ -39,3 +39,5 @@ PICTURES = [
     ("failed-restore", ("8", "/", *"phase:PartiallyFailed", "enter", "x", "enter"), "persistentvolumeclaims"),
 ]
 """Pictures of the default scene: name, keys, what is awaited, and the keys after that."""
+OF_AN_ARCHIVE = [(("taken", "web-3"), 1, ("The resource list of web-3-20261119022021 is not in the archive", "team-3"))]
+"""Commands that read an archive, with exit code and what they print of it."""
