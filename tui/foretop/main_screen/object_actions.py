@@ -17,7 +17,6 @@ from foretop.pages.triage_selection import (
     toggle_acknowledged,
     toggle_members,
 )
-from foretop.terminal.clipboard import copy
 from foretop_core.dashboard.related_objects import related, related_to_finding
 from foretop_core.models import Backup, NonAdmin, Resource, Restore
 from foretop_core.models.kinds import BACKUP, HAVE_RESULTS, NAMESPACE
@@ -31,7 +30,7 @@ from foretop_core.tables.resources.findings import kind_word
 if TYPE_CHECKING:
     from foretop_core.dashboard.state import DashboardState
 
-# Deferred imports: the text of a finding is loaded when it is first asked for.
+# Deferred imports: what copies, and the text of a finding, is loaded when it is first asked for.
 
 _HAVE_FAULTS = FAULTY - {"FailedValidation"}
 """Velero writes no results for what it refuses."""
@@ -195,7 +194,7 @@ class ObjectActions:
             # With the first copy: no page needs it to be drawn.
             from foretop_core.tables.resources.ticket_text import ticket_text
 
-            copy(self.host.app, ticket_text(finding, state.render_context_of(finding).now))
+            self._copy(ticket_text(finding, state.render_context_of(finding).now))
 
     def do_acknowledged(self) -> None:
         state = self.host.state
@@ -210,8 +209,13 @@ class ObjectActions:
 
     def do_copy_name(self) -> None:
         if key := self._subject():
-            copy(self.host.app, key.name)
+            self._copy(key.name)
 
     def do_copy_namespace(self) -> None:
         if key := self._subject():
-            copy(self.host.app, key.namespace)
+            self._copy(key.namespace)
+
+    def _copy(self, text: str) -> None:
+        from foretop.terminal.clipboard import copy
+
+        copy(self.host.app, text)
