@@ -31,7 +31,6 @@ class CronJobSpec(Wire, frozen=True):
 
 class CronJobStatus(Wire, frozen=True):
     last_schedule_time: Time | None = None
-    last_successful_time: Time | None = None
 
 
 class CronJob(Resource, frozen=True):
@@ -201,7 +200,6 @@ class PodStatus(Wire, frozen=True):
     phase: str = ""
     reason: str = ""
     message: str = ""
-    start_time: Time | None = None
     container_statuses: tuple[ContainerStatus, ...] = ()
 
 

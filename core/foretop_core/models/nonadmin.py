@@ -199,11 +199,5 @@ class NonAdminBackupStorageLocationRequest(Resource, frozen=True):
         return self.status.phase
 
 
-class DataProtectionApplicationStatus(Wire, frozen=True):
-    conditions: tuple[Condition, ...] = ()
-
-
 class DataProtectionApplication(Resource, frozen=True):
     """The configuration of the OADP operator; it owns the Velero Deployment that the operator creates."""
-
-    status: DataProtectionApplicationStatus = DataProtectionApplicationStatus()

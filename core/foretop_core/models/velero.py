@@ -368,7 +368,6 @@ class DownloadStatus(Wire, frozen=True):
     message: str = ""
     """Why there is no URL, in releases that say so."""
     download_url: str = msgspec.field(default="", name="downloadURL")
-    expiration: Time | None = None
 
 
 class DownloadRequest(Resource, frozen=True):

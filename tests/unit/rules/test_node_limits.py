@@ -126,7 +126,8 @@ def test_its_turn_comes_when_fewer_move_than_the_node_may(limit: int | None, beh
     assert found.turn_after.replace(" and ", ", ") == behind
     told = None if minutes is None else NOW + timedelta(minutes=minutes)
     assert found.not_before == told
-    assert one.moved_before(found.waiting.movement if found.waiting else BUSY[0]) == found.turn_after
+    (last,) = (movement for movement in one.movements if movement.name == "c")
+    assert one.moved_before(last) == found.turn_after
 
 
 def test_a_node_that_could_move_one_more_is_what_a_volume_waits_for() -> None:

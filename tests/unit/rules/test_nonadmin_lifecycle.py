@@ -166,12 +166,6 @@ def test_an_unknown_phase_is_shown_unchanged() -> None:
     assert not transition(nab("New"), nab("Polishing")).known
 
 
-def test_conditions_come_in_the_order_of_the_chart_and_unknown_ones_last() -> None:
-    odd = {"type": "Audited", "status": "True"}
-    view = NonAdminFacts(nab("Deleting", odd, DELETING, QUEUED, ACCEPTED), None, NOW, ALONE)
-    assert [entry.type for entry in view.conditions] == ["Accepted", "Queued", "Deleting", "Audited"]
-
-
 @pytest.mark.parametrize(
     ("before", "after", "known", "backwards"),
     [

@@ -90,7 +90,7 @@ def test_blockers_are_namespaces_slots_and_turns() -> None:
     assert names(item(found, "guarded-20261115023135").blocked_by) == ["f"]
     assert names(item(found, "guarded-20261115023235").blocked_by) == ["guarded-20261115023135"]
     assert [entry.run.name for entry in found.items if entry.may_be_overtaken] == ["c"]
-    assert (found.concurrency, found.has_queue_phase, found.free_slots) == (2, True, 0)
+    assert (found.concurrency, found.free_slots) == (2, 0)
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,6 @@ def test_a_blocked_run_is_overtaken_as_in_velero_after_a_restart() -> None:
 
 def test_a_release_without_a_queue_phase_is_detected_by_its_objects() -> None:
     found = line(objects_at("overlap-1.17", "02:50:00"), "overlap-1.17")
-    assert not found.has_queue_phase
     assert [(entry.run.name[:3], entry.phase, entry.place, entry.position) for entry in found.items] == [
         ("one", "InProgress", 1, None),
         ("two", "", 2, None),

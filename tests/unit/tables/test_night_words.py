@@ -843,22 +843,6 @@ def test_a_run_that_is_due_at_midnight_is_of_the_day_that_begins() -> None:
     assert [day_words(shown, day).done for day in days] == [None, at("2026-11-16T00:20:00Z")]
 
 
-def test_the_levels_tell_each_change_of_the_number_from_now_on() -> None:
-    spans = (
-        RunSpan(at("02:00"), at("02:10"), at("03:00")),
-        RunSpan(at("02:30"), at("03:00"), at("03:10")),
-        RunSpan(at("03:05"), at("03:05"), at("03:20")),
-    )
-    found = outlook(Night("velero", NOW, NOW + timedelta(days=1), typical=spans))
-    assert [(level.at, level.count) for level in found.slots_used] == [
-        (NOW, 1),
-        (at("03:05"), 2),
-        (at("03:10"), 1),
-        (at("03:20"), 0),
-    ]
-    assert [(level.at, level.count) for level in found.queue] == [(NOW, 1), (at("03:00"), 0)]
-
-
 def test_the_next_run_of_a_schedule_waits_from_its_making_to_its_start() -> None:
     waits, lost, late = (_told(name, "03:10", "03:20", made="03:00") for name in ("waits", "lost", "late"))
     runs = (waits, replace(waits, due=at("04:00")), replace(lost, fate=Fate.LOST), replace(late, start=None))

@@ -97,12 +97,6 @@ class Archive(msgspec.Struct):
         """True if all objects of the kind there are in it, as far as whoever made it could see them."""
         return (kind, "") in self.listed or (kind, namespace) in self.listed
 
-    @property
-    def about(self) -> str:
-        """`13 backups, 9 schedules`: what is in it, the most first."""
-        counts = sorted(((len(held), kind.plural) for kind, held in self.objects.items() if held), reverse=True)
-        return humanize.join([f"{count:,} {plural}" for count, plural in counts], 6)
-
 
 def read_archive(path: Path, progress: Progress, until: datetime | None = None) -> Archive:
     """Raises BadInput where nothing of it is an object that foretop reads; `until` is for recordings alone."""

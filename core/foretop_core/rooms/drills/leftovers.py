@@ -53,7 +53,6 @@ class LeftObject(msgspec.Struct, frozen=True):
 
     target: ObjectRef
     uid: str
-    drill: str
     proof: Proof
     by: str
     """Who made it, as the journal has it; "" where it has nothing."""
@@ -150,7 +149,7 @@ def _left_drill(
 def _left_object(ref: ObjectRef, item: Resource, drill: str, records: list[DrillRecord]) -> LeftObject:
     proof, record = proof_of(ref, item.metadata.uid, drill, records)
     by, moment = (record.user, record.at) if record is not None else ("", item.created)
-    return LeftObject(ref, item.metadata.uid, drill, proof, by, moment)
+    return LeftObject(ref, item.metadata.uid, proof, by, moment)
 
 
 def _is_going(items: list[Resource], restores: list[Restore], records: list[DrillRecord], now: datetime) -> bool:

@@ -12,7 +12,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.contents_facts import namespace_of
 from foretop_core.rules.results import ResourceList
 
-MOST_NAMES = 50
+_MOST_NAMES = 50
 """Of one kind in one namespace that are told in a line."""
 Listed = Mapping[tuple[str, str], frozenset[str]]
 """By namespace, "" for none, and kind, such as `apps/Deployment`, the names of its objects."""
@@ -100,17 +100,17 @@ def difference_lines(found: tuple[Difference, ...], sides: Sides, most: int) -> 
             yield f"  {place} ({len(names):,}): {humanize.join(names, most)}"
 
 
-def inside_lines(inside: Inside, most: int = MOST_NAMES) -> Iterator[str]:
+def inside_lines(inside: Inside) -> Iterator[str]:
     """The lines of each that was asked for, under its heading."""
     if inside.objects is not None:
         yield "Objects:"
-        yield from object_lines(inside.objects, most)
+        yield from object_lines(inside.objects, _MOST_NAMES)
         if not inside.objects:
             yield "  none"
     if inside.differing is not None:
         if inside.objects is not None:
             yield ""
-        yield from difference_lines(inside.differing, inside.sides, most)
+        yield from difference_lines(inside.differing, inside.sides, _MOST_NAMES)
         if not inside.differing:
             yield "Both have the same objects."
     if inside.is_doubtful:

@@ -24,6 +24,8 @@ __all__ = [
     "told_line",
 ]
 
+_MOST_KINDS = 6
+
 
 class FetchedFiles(msgspec.Struct, frozen=True):
     """The files of a run that were asked for together."""
@@ -66,12 +68,12 @@ class NamespaceContents(msgspec.Struct, frozen=True):
         bytes_text = f", {humanize.size(size)}" if size is not None else ""
         return f"{len(self.taken)} of {humanize.count(len(self.volumes), 'volume')}{bytes_text}"
 
-    def kinds_text(self, most: int = 6) -> str:
+    def kinds_text(self) -> str:
         """`12 objects: 4 Pod, 3 Secret and 2 more kinds`; "" where there are none."""
         if not self.kinds:
             return ""
-        named = [f"{number} {kind}" for kind, number in self.kinds[:most]]
-        left = len(self.kinds) - most
+        named = [f"{number} {kind}" for kind, number in self.kinds[:_MOST_KINDS]]
+        left = len(self.kinds) - _MOST_KINDS
         more = f" and {humanize.count(left, 'more kind')}" if left > 0 else ""
         return f"{humanize.count(self.objects, 'object')}: {', '.join(named)}{more}"
 

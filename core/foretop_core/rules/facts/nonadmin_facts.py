@@ -21,7 +21,6 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunFacts
 from foretop_core.rules.lookups import own_run
 from foretop_core.rules.nonadmin_lifecycle import (
-    CONDITIONS,
     DELETING,
     LifecycleStep,
     Path,
@@ -248,16 +247,6 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
     @property
     def steps(self) -> tuple[LifecycleStep, ...]:
         return steps_of(self.item, self.path, self.run)
-
-    @property
-    def conditions(self) -> tuple[Condition, ...]:
-        """In the order in which the controller sets them."""
-        places = {kind: place for place, kind in enumerate(CONDITIONS)}
-        return tuple(sorted(self.item.state.conditions, key=lambda entry: places.get(entry.type, len(places))))
-
-    @property
-    def is_synced(self) -> bool:
-        return is_synced(self.item)
 
     @property
     def next(self) -> Text:

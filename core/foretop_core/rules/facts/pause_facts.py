@@ -253,7 +253,6 @@ def _runs_within(parsed: CronSchedule, start: datetime, end: datetime) -> tuple[
 class UnpauseEffect(msgspec.Struct, frozen=True):
     """The effect of unpausing one schedule now with one choice."""
 
-    choice: Choice
     forecast: UnpauseForecast
     due_since: datetime | None
     """The run that has been due for longest; None where none is."""
@@ -278,4 +277,4 @@ def unpause_effect(facts: ScheduleFacts, choice: Choice) -> UnpauseEffect:
     minute = facts.now.replace(second=0, microsecond=0)
     name = stamped_name(facts.schedule, minute)
     made = planned_backup(facts.schedule, facts.now, name) if forecast.at_once else None
-    return UnpauseEffect(choice, forecast, due, good.started if good is not None else None, made)
+    return UnpauseEffect(forecast, due, good.started if good is not None else None, made)

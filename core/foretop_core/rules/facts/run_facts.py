@@ -139,8 +139,6 @@ class RunFacts(msgspec.Struct, frozen=True, gc=False):
     told: Text = ""
     waits_for: str = ""
     held_for: timedelta | None = None
-    by_volumes: bool = False
-    """Its end is that of its slowest volume."""
 
     @property
     def place(self) -> int:
@@ -274,7 +272,7 @@ class QueueLine(msgspec.Struct, frozen=True, dict=True):
 
 def unknown_line(server: ServerFacts) -> QueueLine:
     """The line of a server before its runs were looked at."""
-    nothing = Queue((), server.slots or 1, True, None)
+    nothing = Queue((), server.slots or 1, None)
     return QueueLine(server, nothing, nothing, {}, {Backup: 0, Restore: 0}, is_older=True)
 
 
@@ -475,7 +473,7 @@ def _running(item: QueueItem, server: ServerFacts) -> RunFacts:
         expectation = sentence(
             "Its volumes are moved by about ", estimate(expected), ", at their rate so far; it ends after that."
         )
-        return RunFacts(item.run, RunState.RUNS, server, told=expectation, by_volumes=True)
+        return RunFacts(item.run, RunState.RUNS, server, told=expectation)
     expectation = sentence("Expected to end about ", estimate(expected), _basis(item), ".")
     return RunFacts(item.run, RunState.RUNS, server, told=expectation)
 

@@ -95,7 +95,7 @@ def invalid(schedule: Schedule, dialect: Dialect) -> str:
     return quoted("; ".join(errors)) if errors else ""
 
 
-def missed_runs(schedule: Schedule, now: datetime, dialect: Dialect, zone: tzinfo = UTC) -> int:
+def missed_runs(schedule: Schedule, now: datetime, dialect: Dialect) -> int:
     """The runs between the base time and now, up to MOST_RUNS; Velero makes up for one of them at most."""
     parsed = expression(schedule.spec.schedule, dialect)
     base = base_time(schedule)
@@ -103,7 +103,7 @@ def missed_runs(schedule: Schedule, now: datetime, dialect: Dialect, zone: tzinf
         return 0
     if parsed.every is not None:
         return min(MOST_RUNS, (now - base) // parsed.every)
-    return sum(1 for _ in islice(parsed.between(base.astimezone(zone), now.astimezone(zone)), MOST_RUNS))
+    return sum(1 for _ in islice(parsed.between(base.astimezone(UTC), now.astimezone(UTC)), MOST_RUNS))
 
 
 def blocker(schedule: Schedule, backups: Iterable[Backup]) -> Backup | None:

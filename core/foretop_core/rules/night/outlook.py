@@ -64,13 +64,6 @@ class Peak(msgspec.Struct, frozen=True):
         return f"{who} {what}, not yet requested"
 
 
-class Level(msgspec.Struct, frozen=True):
-    """How many there are from a moment to that of the next level."""
-
-    at: datetime
-    count: int
-
-
 class ScheduleOutlook(msgspec.Struct, frozen=True):
     """The coming runs of one schedule, in the order of their due moments."""
 
@@ -107,12 +100,6 @@ class Outlook(msgspec.Struct, frozen=True):
     """Of several stretches the one in which most wait."""
     waiting: Peak | None
     longest_wait: ForeseenRun | None
-    last: ForeseenRun | None
-    """The run that ends last of those that are due in the time that is foreseen."""
-    slots_used: tuple[Level, ...] = ()
-    """How many are at work, in the typical course."""
-    queue: tuple[Level, ...] = ()
-    """How many wait, in the typical course."""
     night_done: LastEnd | None = None
     """The end of the runs before six that are not made all day long; None where it is the end of all."""
 
@@ -158,10 +145,6 @@ class Outlook(msgspec.Struct, frozen=True):
         """True if nothing is foreseen, or of some schedule or run not even whether it is made."""
         left_out = self.night.left_out.keys() - {*self.night.invalid, *self.night.paused}
         return bool(self.night.unknown or left_out) or any(run.fate is Fate.UNKNOWN for run in self.night.runs)
-
-    @property
-    def late(self) -> tuple[ForeseenRun, ...]:
-        return self._with(Fate.LATE)
 
     @property
     def lost(self) -> tuple[ForeseenRun, ...]:
@@ -250,7 +233,6 @@ def next_waits(night: Night) -> dict[str, tuple[datetime, timedelta]]:
 def outlook(night: Night, zone: tzinfo = UTC) -> Outlook:
     by_schedule = schedule_outlooks(night)
     waits = [run for run in night.runs if _wait(run) >= LEAST_WAIT and run.fate is not Fate.REFUSED]
-    ending = [(run.end.likely, run) for schedule in by_schedule for run in schedule.runs if run.end is not None]
     work = [(span.start, span.released, span.is_to_come) for span in night.typical]
     waiting = _peak(_waiting(night))
     return Outlook(
@@ -259,9 +241,6 @@ def outlook(night: Night, zone: tzinfo = UTC) -> Outlook:
         _peak(work, waiting),
         waiting,
         max(waits, key=_wait, default=None),
-        max(ending, key=itemgetter(0))[1] if ending else None,
-        _levels(work, night.now),
-        _levels(((span.submitted, span.start, span.is_to_come) for span in night.typical), night.now),
         _night_done(night, by_schedule, zone),
     )
 
@@ -576,18 +555,6 @@ _Stretch = tuple[datetime, datetime, bool]
 
 def _moves(spans: Iterable[_Stretch]) -> list[tuple[datetime, int]]:
     return sorted(move for begins, ends, _ in spans if ends > begins for move in ((ends, -1), (begins, 1)))
-
-
-def _levels(spans: Iterable[_Stretch], now: datetime) -> tuple[Level, ...]:
-    counts, count = {now: 0}, 0
-    for moment, step in _moves(spans):
-        count += step
-        counts[max(moment, now)] = count
-    levels: list[Level] = []
-    for moment, number in counts.items():
-        if not levels or levels[-1].count != number:
-            levels.append(Level(moment, number))
-    return tuple(levels)
 
 
 def _peak(spans: Sequence[_Stretch], busy: Peak | None = None) -> Peak | None:

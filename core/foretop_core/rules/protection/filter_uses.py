@@ -246,5 +246,4 @@ class FilterUses:
             max(ended, default=None),
             widest(cover.coverage for cover in accepted),
             best_method(cover.volumes for cover in accepted),
-            any(cover.is_active for cover in covers),
         )

@@ -51,8 +51,6 @@ class SharedProtection(msgspec.Struct, frozen=True, eq=False):
     restored: datetime | None
     coverage: Coverage
     volumes: VolumeMethod | None
-    is_active: bool
-    """Whether a schedule makes backups of them by itself."""
 
 
 @dataclass(frozen=True, slots=True)

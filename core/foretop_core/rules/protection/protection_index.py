@@ -178,7 +178,6 @@ class ProtectionIndex:
             covers=covers,
             coverage=widest(cover.coverage for cover in accepted),
             volumes=best_method(cover.volumes for cover in accepted),
-            is_active=any(cover.is_active for cover in covers),
         )
 
     def _as_refused(self, cover: NamespaceCover) -> NamespaceCover:

@@ -109,7 +109,6 @@ class Queue(msgspec.Struct, frozen=True):
 
     items: tuple[QueueItem, ...]
     concurrency: int
-    has_queue_phase: bool
     last_moved: datetime | None
 
     @property
@@ -177,7 +176,7 @@ def queue(
                 ends=foretold.end,
             )
         )
-    return Queue(tuple(items), slots, queues, _last_moved(everyone))
+    return Queue(tuple(items), slots, _last_moved(everyone))
 
 
 def _culprits(

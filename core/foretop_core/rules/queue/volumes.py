@@ -30,7 +30,6 @@ class WaitingVolume(msgspec.Struct, frozen=True):
     phase: str
     node: str
     since: datetime
-    movement: DataMovement
 
     @classmethod
     def of(cls, movement: DataMovement) -> WaitingVolume | None:
@@ -38,7 +37,7 @@ class WaitingVolume(msgspec.Struct, frozen=True):
         since = waiting_since(movement)
         if since is None:
             return None
-        return cls(movement.volume or movement.name, movement.phase or "New", movement.node, since, movement)
+        return cls(movement.volume or movement.name, movement.phase or "New", movement.node, since)
 
 
 def waiting_volume(movements: Iterable[DataMovement], now: datetime) -> WaitingVolume | None:
