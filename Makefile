@@ -14,7 +14,7 @@ LOCKED_BEFORE = sed '/^\# $(1):/,$$d' lock.txt | $(PIP) --require-hashes -r /dev
 CORES = $$($(BIN)/python -c "import os; print((os.cpu_count() or 1) + $(1))")
 SPREAD = -n $(call CORES,1) --dist worksteal
 
-.PHONY: help demo test test-quick test-demo test-real test-velero test-velero-share test-fleet truth check format bench bench-night bench-quick bench-peers screenshots snapshots rooms tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
+.PHONY: help demo test test-quick test-demo test-real test-velero test-velero-share test-fleet fleet-proof truth check format bench bench-night bench-quick bench-peers screenshots snapshots rooms tour chaos chaos-share chaos-full mutants agreement bundle lock man clean
 
 help:            ## this list
 	@sed -n 's/^\([a-z-]*\): .*##/\1\t/p' $(MAKEFILE_LIST) | expand -t 16
@@ -87,6 +87,11 @@ truth: compiled  ## random stories on a real Velero for HOURS=n, every forecast 
 
 test-fleet: compiled ## the exporter, its rules and alerts before a real Prometheus and Alertmanager; skipped without them
 	$(BIN)/python -m pytest $(SPREAD) tests/rooms/exporter/fleet -rs
+
+MINUTES ?= 20
+fleet-proof: compiled ## an outage of storage under a real Velero: what fires of the mixin, and of Velero's helm chart
+	@$(WITH_GO)
+	$(BIN)/python -m tests.rooms.exporter.fleet.proof --minutes $(MINUTES)
 
 check: $(READY)  ## lint, types and the import contract
 	$(BIN)/ruff format --check .

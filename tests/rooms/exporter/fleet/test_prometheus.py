@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import socket
-import subprocess
-import time
-import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 import yaml
@@ -20,119 +16,28 @@ import yaml
 from foretop.cli import run
 from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.simulated_cluster import SimulatedCluster
+from tests.rooms.exporter.fleet.prometheus_servers import MIXIN, Servers, prometheus_and_alertmanager, tool, until
 from tests.rooms.exporter.test_exporter import exporter
 from tests.wire.boxes import living_box
 from tests.wire.test_watch_receivers import watching
 
-MIXIN = Path(__file__).parents[4] / "packaging" / "mixin"
-WITHIN = 120.0
 pytestmark = pytest.mark.sweep
-T = TypeVar("T")
-
-
-def tool(*words: str, cwd: Path | None = None, read: str = "") -> str:
-    done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=cwd, input=read)
-    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
-    return done.stdout
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-def got(address: str) -> Any:
-    with urllib.request.urlopen(address, timeout=10) as answer:
-        return json.load(answer)
-
-
-def until(ask: Callable[[], T]) -> T:
-    """The first answer that says something; a server that is coming up says nothing."""
-    end = time.monotonic() + WITHIN
-    while True:
-        try:
-            if answer := ask():
-                return answer
-        except OSError:
-            pass
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.2)
 
 
 @contextmanager
-def program(*words: str) -> Iterator[None]:
-    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as one:
-        try:
-            yield
-        finally:
-            one.terminate()
-
-
-class Stack:
+def stack(scene: str, folder: Path, speed: float) -> Iterator[tuple[Servers, SimulatedCluster]]:
     """A scene, its exporter, a Prometheus that scrapes it each second, and an Alertmanager."""
-
-    def __init__(self, box: SimulatedCluster, prometheus: str, alertmanager: str) -> None:
-        self.box, self.prometheus, self.alertmanager = box, prometheus, alertmanager
-
-    def query(self, expression: str) -> list[dict[str, Any]]:
-        answer = got(f"{self.prometheus}/api/v1/query?{urllib.parse.urlencode({'query': expression})}")
-        assert answer["status"] == "success"
-        found: list[dict[str, Any]] = answer["data"]["result"]
-        return found
-
-    def alerts(self) -> dict[str, str]:
-        """The alerts that Alertmanager has, by name: active, or suppressed by their cause."""
-        return {one["labels"]["alertname"]: one["status"]["state"] for one in got(f"{self.alertmanager}/api/v2/alerts")}
-
-
-@contextmanager
-def stack(scene: str, folder: Path, speed: float) -> Iterator[Stack]:
     rules = yaml.safe_load((MIXIN / "alerts.yaml").read_text())
     for rule in rules["groups"][0]["rules"]:
         # Nobody waits for minutes here; that each waits is tried by promtool.
         rule["for"] = "0s"
-    (folder / "alerts.yaml").write_text(yaml.safe_dump(rules))
-    inhibit = yaml.safe_load((MIXIN / "inhibit.yaml").read_text())
-    route = {"receiver": "none", "group_wait": "0s", "group_interval": "1s"}
-    (folder / "alertmanager.yaml").write_text(
-        yaml.safe_dump({"route": route, "receivers": [{"name": "none"}], **inhibit})
-    )
-    tool("amtool", "check-config", str(folder / "alertmanager.yaml"))
-    ports = free_port(), free_port()
-    with ExitStack() as opened:
-        box, path = opened.enter_context(living_box(scene, folder, speed))
-        _, address = opened.enter_context(exporter("--kubeconfig", path, "--cluster-label", "prod"))
-        config = {
-            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
-            "rule_files": [str(folder / "alerts.yaml")],
-            "scrape_configs": [
-                {"job_name": "foretop", "static_configs": [{"targets": [address.removeprefix("http://")]}]}
-            ],
-            "alerting": {"alertmanagers": [{"static_configs": [{"targets": [f"127.0.0.1:{ports[1]}"]}]}]},
-        }
-        (folder / "prometheus.yaml").write_text(yaml.safe_dump(config))
-        tool("promtool", "check", "config", str(folder / "prometheus.yaml"))
-        opened.enter_context(
-            program(
-                "prometheus-alertmanager",
-                f"--config.file={folder / 'alertmanager.yaml'}",
-                f"--storage.path={folder / 'alertmanager'}",
-                f"--web.listen-address=127.0.0.1:{ports[1]}",
-                "--cluster.listen-address=",
-            )
-        )
-        opened.enter_context(
-            program(
-                "prometheus",
-                f"--config.file={folder / 'prometheus.yaml'}",
-                f"--storage.tsdb.path={folder / 'prometheus'}",
-                f"--web.listen-address=127.0.0.1:{ports[0]}",
-            )
-        )
-        one = Stack(box, f"http://127.0.0.1:{ports[0]}", f"http://127.0.0.1:{ports[1]}")
-        until(lambda: one.query("foretop_namespace_protection"))
-        yield one
+    with (
+        living_box(scene, folder, speed) as (box, path),
+        exporter("--kubeconfig", path, "--cluster-label", "prod") as (_, address),
+        prometheus_and_alertmanager(folder, rules, {"foretop": [address.removeprefix("http://")]}, "1s") as servers,
+    ):
+        until(lambda: servers.query("foretop_namespace_protection"))
+        yield servers, box
 
 
 def test_the_rules_are_read_and_each_alert_fires_and_resolves() -> None:
@@ -156,7 +61,7 @@ def test_promtool_has_nothing_to_say_of_the_metrics(
 
 
 def test_prometheus_has_what_the_screen_says(tmp_path: Path) -> None:
-    with stack("contents", tmp_path, 0.001) as at:
+    with stack("contents", tmp_path, 0.001) as (at, _):
         protected = at.query('foretop_namespace_protection{foretop_namespace_protection="protected"} == 1')
         assert {one["metric"]["target"] for one in protected} == {"team-pay", "wiki"}
         assert until(lambda: at.query("foretop:namespaces_protected:ratio"))[0]["metric"] == {"cluster": "prod"} | {
@@ -167,17 +72,17 @@ def test_prometheus_has_what_the_screen_says(tmp_path: Path) -> None:
 
 
 def test_an_alert_fires_and_resolves(tmp_path: Path) -> None:
-    with stack("quiet", tmp_path, 1.0) as at:
-        kind = at.box.storage.kind("BackupStorageLocation")
-        place = at.box.storage.list(kind)[0]["metadata"]["name"]
-        at.box.storage.patch(kind, HOME, place, {"status": {"phase": "Unavailable"}}, "velero")
+    with stack("quiet", tmp_path, 1.0) as (at, box):
+        kind = box.storage.kind("BackupStorageLocation")
+        place = box.storage.list(kind)[0]["metadata"]["name"]
+        box.storage.patch(kind, HOME, place, {"status": {"phase": "Unavailable"}}, "velero")
         until(lambda: at.alerts().get("ForetopStorageUnavailable"))
         # The controller of the box validates it again.
         until(lambda: "ForetopStorageUnavailable" not in at.alerts())
 
 
 def test_a_silent_velero_silences_what_it_causes_in_its_own_cluster(tmp_path: Path) -> None:
-    with stack("quiet", tmp_path, 0.001) as at:
+    with stack("quiet", tmp_path, 0.001) as (at, _):
         for name, cluster in (("VeleroSilent", "one"), ("RunExpectedLost", "one"), ("QueueStalled", "two")):
             labels = {"alertname": f"Foretop{name}", "cluster": cluster}
             body = json.dumps([{"labels": labels}]).encode()
@@ -194,7 +99,7 @@ def test_the_fleet_is_the_same_by_watching_and_by_asking_prometheus(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    with stack("busy", tmp_path, 0.001) as at:
+    with stack("busy", tmp_path, 0.001) as (at, _):
         until(lambda: at.query("foretop_findings"))
 
         def rows(*words: str) -> list[dict[str, Any]]:
@@ -206,13 +111,13 @@ def test_the_fleet_is_the_same_by_watching_and_by_asking_prometheus(
 
 
 def test_a_watch_without_prometheus_keeps_its_alerts_in_alertmanager(tmp_path: Path) -> None:
-    with stack("quiet", tmp_path, 1.0) as at:
+    with stack("quiet", tmp_path, 1.0) as (at, box):
         broken = {"spec": {"schedule": "61 * * * *", "template": {}}, "metadata": {"name": "broken", "namespace": HOME}}
-        schedules = at.box.storage.kind("Schedule")
-        at.box.storage.create(schedules, broken)
+        schedules = box.storage.kind("Schedule")
+        box.storage.create(schedules, broken)
         with watching(tmp_path, "--alertmanager", at.alertmanager):
             until(lambda: {"ForetopScheduleInvalid", "ForetopWatching"} <= at.alerts().keys())
-            at.box.storage.delete(schedules, HOME, "broken")
+            box.storage.delete(schedules, HOME, "broken")
             until(lambda: "ForetopScheduleInvalid" not in at.alerts())
             assert at.alerts()["ForetopWatching"] == "active"
 
@@ -222,7 +127,7 @@ def test_each_query_of_the_dashboards_is_answered(name: str, scene: str, tmp_pat
     board = json.loads((MIXIN / f"{name}-dashboard.json").read_text())
     queries = [target["expr"] for panel in board["panels"] for target in panel["targets"]]
     assert len({panel["id"] for panel in board["panels"]}) == len(board["panels"])
-    with stack(scene, tmp_path, 0.001) as at:
+    with stack(scene, tmp_path, 0.001) as (at, _):
         for query in queries:
             found = at.query(query.replace("$cluster", "prod"))
             # Where nothing is late there is no row.
