@@ -134,15 +134,26 @@ def test_both_are_told_when_it_is_over(box: SimulatedCluster, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("--webhook", "hook.example/x"), "hook.example/x is not an address to send to"),
-        (("--alertmanager", "ftp://a:canary@h/x"), "is not an address to send to"),
+        (("--webhook", "hook.example/x"), "hook.example/x is not an address of a receiver"),
+        (("--alertmanager", "ftp://a:canary@h/x"), "is not an address of a receiver"),
+        (("--webhook", "http://[::1"), "http://[::1 is not an address of a receiver"),
+        (("--webhook", f"http://{'x' * 70}.example"), "is not an address of a receiver"),
+        (("--alertmanager", "http://a:canary@h", "--token-file", "token"), "has a user, and there is a token"),
+        (("--webhook", "http://h", "--token-file", "two-lines"), "two-lines has no token: it is more than one word"),
         (("--webhook", "http://h", "--once"), "--once is for --exec and for what is printed"),
         (("--webhook", "http://h", "--token-file", "/nowhere"), "Cannot read /nowhere"),
     ],
 )
 def test_bad_input_is_one_line(
-    words: tuple[str, ...], error: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    words: tuple[str, ...],
+    error: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("token").write_text("canary")
+    Path("two-lines").write_text("canary\ncanary\n")
     assert run(["watch", *words]) == 2
     told = capsys.readouterr().err
     assert error in told

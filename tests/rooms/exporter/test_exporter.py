@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -210,6 +211,17 @@ def asked(address: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
             return refused.code, dict(refused.headers), refused.read()
 
 
+def reached(address: str) -> socket.socket:
+    host, _, port = address.removeprefix("http://").partition(":")
+    return socket.create_connection((host, int(port)), 30)
+
+
+def told(address: str, request: bytes) -> bytes:
+    with reached(address) as connection:
+        connection.sendall(request)
+        return connection.recv(100)
+
+
 def test_it_serves_what_is_finished_until_it_is_ended(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("s3cret-of-prometheus\n")
     with (
@@ -229,6 +241,15 @@ def test_it_serves_what_is_finished_until_it_is_ended(tmp_path: Path) -> None:
         status, headers, body = asked(f"{at}/metrics", **newer)
         assert headers["Content-Type"] == OPEN_METRICS
         assert gzip.decompress(body).endswith(b"# EOF\n")
+        assert told(at, b"GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \xff\r\n\r\n").startswith(
+            b"HTTP/1.1 401 "
+        )
+        assert told(at, b"\x16\x03\x1b[2J\r\n\r\n").startswith(b"HTTP/1.0 400 ")
+        silent = [reached(at) for _ in range(300)]
+        assert asked(f"{at}/healthz")[0] == 200
+        assert len(os.listdir(f"/proc/{one.pid}/fd")) < 200
+        for connection in silent:
+            connection.close()
         one.send_signal(signal.SIGTERM)
         assert one.wait(30) == 0
         assert one.stderr is not None
@@ -256,6 +277,7 @@ def test_a_cluster_that_is_gone_is_down_and_its_last_numbers_stay(tmp_path: Path
         (("--listen", "9469"), "'9469' is not an address to listen on: it is not HOST:PORT"),
         (("--listen", "::1:9469"), "'::1:9469' is not an address to listen on"),
         (("--listen", "localhost:99999"), "is not an address to listen on"),
+        (("--listen", f"localhost:{'9' * 5000}"), "is not an address to listen on"),
         (("--token-file", "/nowhere/token"), "Cannot read /nowhere/token: no such file or directory"),
         (("--token-file", "/dev/null"), "Cannot read /dev/null"),
         (("--tls-cert", "/nowhere/cert"), "--tls-cert and --tls-key go together"),

@@ -97,6 +97,9 @@ def test_odd_numbers_cost_themselves_only(odd: float) -> None:
     assert (row.state, row.done_by) == (ClusterState.ERRORS, None)
 
 
+ODD = {"cluster": "odd"}
+
+
 def vector(*samples: tuple[dict[str, str], str]) -> bytes:
     result = [{"metric": metric, "value": [1.0, value]} for metric, value in samples]
     return json.dumps({"status": "success", "data": {"resultType": "vector", "result": result}}).encode()
@@ -112,6 +115,8 @@ def vector(*samples: tuple[dict[str, str], str]) -> bytes:
         (b"", 302, "HTTP 302"),
         (b'{"status": "error", "error": "\x1b[2J password=canary"}', 200, "Cannot ask http://127.0.0.1"),
         (b" " * 5000, 200, "its answer has more than 0 MB"),
+        (b'{"x":' + b"[" * 1900 + b"]" * 1900 + b"}", 200, "it does not answer as Prometheus does"),
+        (b'{"status": "success", "data": {"result": [{"metric": {"a": "\xff"}}]}}', 200, "it does not answer as"),
     ],
 )
 def test_a_server_that_answers_something_else_is_one_line(
@@ -125,6 +130,26 @@ def test_a_server_that_answers_something_else_is_one_line(
     assert told.count("\n") == 1
     assert "canary" not in told
     assert "\x1b" not in told
+
+
+@pytest.mark.parametrize("odd", ["1e308", "-1e308", "1e14", "NaN", "+Inf", "9" * 5000])
+def test_a_number_beyond_all_clocks_costs_itself_only(odd: str, capsys: pytest.CaptureFixture[str]) -> None:
+    findings = [({**ODD, "__name__": "foretop_findings", "severity": "error", "code": code}, odd) for code in "ab"]
+    answer = vector(
+        ({**ODD, "__name__": "foretop_up"}, "1"), ({**ODD, "__name__": "foretop_stale_seconds"}, odd), *findings
+    )
+    with answering(lambda *_: (200, answer)) as url:
+        assert run(["fleet", "--prometheus", url]) == 1
+    assert "odd" in capsys.readouterr().out
+
+
+def test_a_histogram_and_a_label_without_end_cost_themselves_only(capsys: pytest.CaptureFixture[str]) -> None:
+    long = {"metric": {"__name__": "foretop_up", "cluster": "x" * 100_000}, "value": [1, "1"]}
+    histogram = {"metric": {"__name__": "foretop_up", "cluster": "odd"}, "histogram": [1, {"count": "2"}]}
+    answer = json.dumps({"status": "success", "data": {"result": [long, histogram]}}).encode()
+    with answering(lambda *_: (200, answer)) as url:
+        assert run(["fleet", "--prometheus", url]) == 1
+    assert len(max(capsys.readouterr().out.splitlines(), key=len)) < 500
 
 
 def test_what_is_no_number_of_an_exporter_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,6 +169,8 @@ def test_what_is_no_number_of_an_exporter_is_left_out(capsys: pytest.CaptureFixt
     ("words", "error"),
     [
         (("--prometheus", "thanos:9090"), "thanos:9090 is not an address of a Prometheus"),
+        (("--prometheus", "http://[::1"), "http://[::1 is not an address of a Prometheus"),
+        (("--prometheus", "http://h:99999"), "http://h:99999 is not an address of a Prometheus"),
         (("--prometheus-ca", "/nowhere"), "there is no --prometheus"),
         (("--prometheus", "https://h", "--prometheus-ca", "/nowhere"), "Cannot use /nowhere: No such file"),
         (("--prometheus", "https://h", "--prometheus-token-file", "/nowhere"), "Cannot read /nowhere"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import sys
 import time
@@ -115,4 +116,8 @@ def bearer_token(path: str | None) -> str:
         raise BadInput(f"Cannot read {path}", why) from None
     if not token:
         raise BadInput(f"{path} has no token", "it is empty", "write the token into it")
+    if not re.fullmatch("[!-~]+", token):
+        raise BadInput(
+            f"{path} has no token", "it is more than one word, or not ASCII", "write the token alone into it"
+        )
     return token

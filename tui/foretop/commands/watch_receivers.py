@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout
@@ -16,8 +15,9 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 from foretop.commands.finding_sentences import UNTOLD
 from foretop.commands.output import warn
 from foretop.commands.view_rows import RowChange
-from foretop_core.errors import BadInput, ForetopError
+from foretop_core.errors import ForetopError
 from foretop_core.foreign_text import redacted, redacted_values
+from foretop_core.http_address import check_http_address
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.tables.engine.json_items import Item
 
@@ -56,9 +56,7 @@ class Receiver(ABC):
     """An address that is told of findings while its task runs; a failure is told once, until it works again."""
 
     def __init__(self, url: str, token: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadInput(f"{redacted(url)} is not an address to send to", "it is not http(s)://HOST[:PORT][/PATH]")
+        check_http_address(url, "a receiver", token)
         self._url = url
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._failed = ""

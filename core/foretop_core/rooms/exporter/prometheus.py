@@ -5,25 +5,31 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Mapping
-from urllib.parse import urlsplit
+from functools import partial
 
 import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
 
-from foretop_core.errors import BadInput, ForetopError
+from foretop_core.background import in_thread
+from foretop_core.errors import ForetopError
 from foretop_core.foreign_text import LONGEST_QUOTE, redacted
+from foretop_core.http_address import check_http_address
 from foretop_core.rooms.exporter.fleet import NEEDED, Series
 from foretop_core.tables.text.terminal_text import unsigned
 
 _MOST_BYTES = 50 * 2**20
 """A hundred clusters of forty schedules answer with a tenth of it."""
 _LIMIT = 30.0
+_MOST = 1e13
+"""A duration of more seconds has no place in a calendar."""
+_LONGEST_LABEL = 253
 _PREFIX = "foretop_"
 
 
 class _Sample(msgspec.Struct, frozen=True):
     metric: Mapping[str, str]
-    value: tuple[float, str]
+    value: tuple[float, str] = (0.0, "")
+    """A histogram has none."""
 
 
 class _Data(msgspec.Struct, frozen=True):
@@ -45,12 +51,8 @@ class PrometheusServer(msgspec.Struct, frozen=True):
     tls: ssl.SSLContext | None = None
 
     def check(self) -> None:
-        """Raises BadInput where it is not an address."""
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise BadInput(
-                f"{redacted(self.url)} is not an address of a Prometheus", "it is not http(s)://HOST[:PORT][/PATH]"
-            )
+        """Raises BadInput where it cannot be asked."""
+        check_http_address(self.url, "a Prometheus", self.token)
 
 
 async def ask(server: PrometheusServer) -> list[Series]:
@@ -80,8 +82,8 @@ async def _ask(session: ClientSession, server: PrometheusServer, query: str) -> 
     if len(body) > _MOST_BYTES:
         raise _failure(server, f"its answer has more than {_MOST_BYTES // 2**20} MB")
     try:
-        decoded = msgspec.json.decode(body, type=_Answer)
-    except msgspec.DecodeError:
+        decoded = await in_thread(partial(msgspec.json.decode, bytes(body), type=_Answer))
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         decoded = _Answer(error="it does not answer as Prometheus does" if status == 200 else "")
     if status != 200 or decoded.status != "success":
         raise _failure(server, ": ".join(filter(None, (f"HTTP {status}" if status != 200 else "", decoded.error))))
@@ -99,4 +101,7 @@ def _series(sample: _Sample) -> Series | None:
         value = float(sample.value[1])
     except ValueError:
         return None
-    return Series(name.removeprefix(_PREFIX), sample.metric, value) if name.startswith(_PREFIX) else None
+    if not name.startswith(_PREFIX) or not abs(value) <= _MOST:
+        return None
+    labels = {label: text[:_LONGEST_LABEL] for label, text in sample.metric.items()}
+    return Series(name.removeprefix(_PREFIX), labels, value)
