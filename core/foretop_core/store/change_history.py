@@ -218,8 +218,10 @@ class ChangeHistory:
         """The objects by how many changes of them are kept, so that one with the most is found at once."""
         self._total = 0
         self._all: deque[ObservedTransition] = deque(maxlen=OVERALL if keeps_last_hour else 0)
-        self.begun: dict[str, datetime] = {}
+        self._begun: dict[str, datetime] = {}
         """Since when each cluster is watched."""
+        self._dropped: datetime | None = None
+        """When the last of the changes happened that are not kept any more."""
         self._progress: dict[ObjectRef, ProgressRecord] = {}
 
     def of(self, key: ObjectRef) -> tuple[ObservedTransition, ...]:
@@ -229,6 +231,11 @@ class ChangeHistory:
     def recent(self) -> tuple[ObservedTransition, ...]:
         """The changes of the last hour of all objects, including deleted ones, oldest first."""
         return tuple(self._all)
+
+    def kept_since(self, context: str) -> datetime | None:
+        """Since when each change of a cluster is among the recent ones; None where none are kept."""
+        begun = self._begun.get(context) if self._all.maxlen else None
+        return begun if begun is None or self._dropped is None else max(begun, self._dropped)
 
     def all_progress(self, context: str) -> Iterator[tuple[ObjectRef, ProgressRecord]]:
         """The progress of all work under way in one cluster."""
@@ -247,7 +254,7 @@ class ChangeHistory:
 
         That an object came or went is a change only where it was `seen`: a list shows what was there all along.
         """
-        self.begun.setdefault(key.context, at)
+        self._begun.setdefault(key.context, at)
         is_same = before is not None and after is not None and before.metadata.uid == after.metadata.uid
         if not is_same:
             self._forget(key)
@@ -263,8 +270,8 @@ class ChangeHistory:
         from foretop_core.rules.changes import changes_between
 
         for transition in changes_between(key, before, after, at):
-            while self._all and at - self._all[0].at > KEPT_FOR:
-                self._all.popleft()
+            while self._all and (at - self._all[0].at > KEPT_FOR or len(self._all) == self._all.maxlen):
+                self._dropped = self._all.popleft().at
             self._all.append(transition)
             if keeps:
                 self._keep(transition)

@@ -227,10 +227,11 @@ def test_the_changes_of_the_last_hour_are_kept_and_none_where_that_is_not_wanted
     seen = Seen().show(backup("a", 1, phase="New"), backup("a", 2, phase="InProgress"))
     seen.show(*(backup("a", 2, phase="InProgress") for _ in range(61)), backup("a", 3, phase="Completed"))
     assert [step.after for step in seen.history.recent()] == ["Completed"]
+    assert seen.history.kept_since("prod") == START + MINUTE
     off = ChangeHistory(keeps_last_hour=False)
     flap(off, "a", 3)
     assert off.recent() == ()
-    assert off.begun
+    assert off.kept_since("prod") is None
 
 
 def test_that_an_object_came_or_went_is_a_change_only_where_it_was_seen() -> None:

@@ -344,7 +344,10 @@ def test_the_changes_that_are_remembered_are_bounded() -> None:
     for version in range(2, 110):
         for number in range(50):
             seen.sink.apply("MODIFIED", backup(f"b-{number}", version, phase=f"p-{version}"))
-    assert len(seen.store.history.recent()) == OVERALL
+    history = seen.store.history
+    assert len(history.recent()) == OVERALL
+    begun = history.kept_since("prod")
+    assert begun is not None and all(begun <= step.at for step in history.recent())
     assert {len(seen.store.history.of(seen.key(f"b-{number}"))) for number in range(50)} == {PER_OBJECT}
 
 

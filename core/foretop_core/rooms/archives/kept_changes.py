@@ -28,7 +28,7 @@ class KeptChanges:
         self._context = context
         self._objects: Sequence[tuple[ObjectRef, Resource]] = list(state.store.objects(context))
         self._seen = [step for step in history.recent() if step.key.context == context]
-        self._seen_from = history.begun.get(context)
+        self._seen_from = history.kept_since(context)
         cluster = state.source.clusters.get(context)
         self._archive = cluster.client.archive if cluster and isinstance(cluster.client, ArchiveClient) else None
         self._since, self._until = since, state.now(context)
