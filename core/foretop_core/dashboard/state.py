@@ -190,7 +190,8 @@ class DashboardState:
         self._render_contexts: dict[str, tuple[int, RenderContext]] = {}
         self._clocks: dict[str, datetime] = {}
         self._places: tuple[int, tuple[str, ...]] = (-1, ())
-        self._healths: tuple[int, dict[str, ContextHealth]] = (-1, {})
+        self._healths: dict[str, tuple[int, ContextHealth]] = {}
+        """By cluster, as of a revision of its watches."""
         self._settled: dict[str, Debounced] = {}
         self._lines: dict[str, _Gathered] = {}
         self._replaced: list[tuple[str, tuple[object, ...]]] = []
@@ -265,12 +266,10 @@ class DashboardState:
         return self.clock(where) if lost is None else min(lost, self.clock(where))
 
     def health(self, context: str) -> ContextHealth:
-        if self._healths[0] != self.store.health.revision:
-            self._healths = (self.store.health.revision, {})
-        known = self._healths[1]
-        if context not in known:
-            known[context] = self.store.health.context(context)
-        return known[context]
+        revision = self.store.health.revision_of(context)
+        if context not in self._healths or self._healths[context][0] != revision:
+            self._healths[context] = revision, self.store.health.context(context)
+        return self._healths[context][1]
 
     def signed_out(self) -> tuple[str, ...]:
         """The clusters that wait for a person to sign in, and whose plugin can ask one."""
@@ -421,7 +420,7 @@ class DashboardState:
         return self.findings_revision, *(self._version(context) for context in self.contexts)
 
     def _version(self, context: str) -> tuple[int, int]:
-        return self.store.revision(context), self.store.health.revision
+        return self.store.revision(context), self.store.health.revision_of(context)
 
     def _is_due(self, context: str) -> bool:
         if context not in self._judged:

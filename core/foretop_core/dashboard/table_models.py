@@ -85,7 +85,7 @@ class TableModel(ABC):
         self.state = state
         self.view = view
         self.table = table
-        self.many = len(state.contexts) > 1
+        self.many = len(state.contexts) > 1 and not view.of_clusters
         self.columns: tuple[Column[Any], ...] = (CONTEXT, *view.columns) if self.many else tuple(view.columns)
         self._askable = filter_fields(view.fields, self.columns)
         self.filter_text = ""

@@ -91,8 +91,10 @@ class WatchHealthRegistry(msgspec.Struct):
     """The health of all watches, written by them; `revision` changes with every update, and `notify` is called."""
 
     revision: int = 0
+    _revisions: dict[str, int] = msgspec.field(default_factory=dict)
     notify: Callable[[], None] = _nobody
-    _entries: dict[WatchScope, _Entry] = msgspec.field(default_factory=dict)
+    _entries: dict[str, dict[WatchScope, _Entry]] = msgspec.field(default_factory=dict)
+    """By cluster, which most questions are about: there may be forty of them."""
     _notes: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
     def note(self, context: str, lines: tuple[str, ...]) -> None:
@@ -100,68 +102,79 @@ class WatchHealthRegistry(msgspec.Struct):
         self._notes[context] = lines
 
     def report(self, scope: WatchScope, health: WatchHealth) -> None:
-        entry = self._entries.get(scope)
+        entry = self._entry(scope)
         if entry is None:
-            self._entries[scope] = _Entry(health)
+            entry = self._entries.setdefault(scope.context, {})[scope] = _Entry(health)
         elif entry.health == health:
             return
         else:
             entry.health = health
         if health.state is WatchState.LIVE:
-            self._entries[scope].was_listed = True
-        self._changed()
+            entry.was_listed = True
+        self._changed(scope.context)
 
     def report_lost(self, scope: WatchScope, lines: int, why: str) -> None:
         """So many events or items that cannot be stored, for want of a name or kind, and what is wrong with one."""
-        entry = self._entries.get(scope)
+        entry = self._entry(scope)
         if entry is not None and (entry.lost_lines, entry.lost_why) != (lines, why):
             entry.lost_lines, entry.lost_why = lines, why
-            self._changed()
+            self._changed(scope.context)
 
     def lost_lines(self, scope: WatchScope) -> int:
-        entry = self._entries.get(scope)
+        entry = self._entry(scope)
         return entry.lost_lines if entry else 0
 
     def forget(self, scope: WatchScope) -> None:
-        if self._entries.pop(scope, None) is not None:
-            self._changed()
+        if self._of(scope.context).pop(scope, None) is not None:
+            self._changed(scope.context)
 
-    def _changed(self) -> None:
+    def _of(self, context: str) -> dict[WatchScope, _Entry]:
+        return self._entries.get(context, {})
+
+    def _entry(self, scope: WatchScope) -> _Entry | None:
+        return self._of(scope.context).get(scope)
+
+    def _changed(self, context: str) -> None:
         self.revision += 1
+        self._revisions[context] = self.revision
         self.notify()
 
+    def revision_of(self, context: str) -> int:
+        """Changes with every update of one cluster: what depends on it alone is not worked out for another's."""
+        return self._revisions.get(context, 0)
+
     def of(self, scope: WatchScope) -> WatchHealth | None:
-        entry = self._entries.get(scope)
+        entry = self._entry(scope)
         return entry.health if entry else None
 
     def watches(self, context: str | None = None) -> Iterator[tuple[WatchScope, WatchHealth]]:
-        for scope, entry in self._entries.items():
-            if context is None or scope.context == context:
+        for of_cluster in self._entries.values() if context is None else (self._of(context),):
+            for scope, entry in of_cluster.items():
                 yield scope, entry.health
 
     def is_listed(self, context: str, kind: Kind) -> bool:
         """True if all objects of a kind have come in; what is stale by now has come in before."""
-        found = [entry.health.state for scope, entry in self._entries.items() if _is_of(scope, context, kind)]
+        found = [entry.health.state for scope, entry in self._of(context).items() if scope.kind is kind]
         return bool(found) and all(state is WatchState.LIVE or state in LOST for state in found)
 
     def listed_in(self, context: str, kind: Kind) -> frozenset[str]:
         """The namespaces of which all objects of a kind have come in, "" for all at once."""
         return frozenset(
             scope.namespace
-            for scope, entry in self._entries.items()
-            if _is_of(scope, context, kind) and not scope.selector and _is_seen(entry) and not entry.lost_lines
+            for scope, entry in self._of(context).items()
+            if scope.kind is kind and not scope.selector and _is_seen(entry) and not entry.lost_lines
         )
 
     def missing_right(self, context: str, kind: Kind) -> str:
         """`you may not list pods`, where that is why a kind is not seen, or not in all namespaces; "" otherwise."""
-        states = {entry.health.state for scope, entry in self._entries.items() if _is_of(scope, context, kind)}
+        states = {entry.health.state for scope, entry in self._of(context).items() if scope.kind is kind}
         if WatchState.NOT_IN_ARCHIVE in states:
             return f"{kind.plural} are not in the archive"
         return f"you may not list {kind.plural}" if WatchState.FORBIDDEN in states else ""
 
     def is_first_list(self, scope: WatchScope) -> bool:
         """True if the list that comes in is the first one: before a later one, everything is known already."""
-        entry = self._entries.get(scope)
+        entry = self._entry(scope)
         return entry is None or (entry.health.state is WatchState.SYNCING and not entry.was_listed)
 
     def awaits_lists(self, context: str) -> bool:
@@ -170,13 +183,10 @@ class WatchHealthRegistry(msgspec.Struct):
 
     def contexts(self) -> Mapping[str, ContextHealth]:
         """Every cluster in the order in which it was first reported."""
-        grouped: dict[str, dict[WatchScope, _Entry]] = {}
-        for scope, entry in self._entries.items():
-            grouped.setdefault(scope.context, {})[scope] = entry
-        return {name: self._with_notes(name, entries) for name, entries in grouped.items()}
+        return {name: self._with_notes(name, entries) for name, entries in self._entries.items() if entries}
 
     def context(self, name: str) -> ContextHealth:
-        return self._with_notes(name, {scope: entry for scope, entry in self._entries.items() if scope.context == name})
+        return self._with_notes(name, self._of(name))
 
     def _with_notes(self, name: str, entries: Mapping[WatchScope, _Entry]) -> ContextHealth:
         notes = self._notes.get(name)
@@ -187,10 +197,6 @@ def _is_seen(entry: _Entry) -> bool:
     """True where a list came in; a kind that is not installed has no objects, a right that was lost takes them away."""
     state = entry.health.state
     return state is WatchState.NOT_INSTALLED or (entry.was_listed and state not in UNSEEN)
-
-
-def _is_of(scope: WatchScope, context: str, kind: Kind) -> bool:
-    return scope.context == context and scope.kind is kind
 
 
 def _is_in_passing(scope: WatchScope, health: WatchHealth) -> bool:

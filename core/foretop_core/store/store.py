@@ -242,7 +242,7 @@ class Store:
 
     def snapshot(self, context: str) -> ClusterSnapshot:
         """The input of the rules; the same value as long as nothing has changed."""
-        version = (self.revision(context), self.health.revision)
+        version = (self.revision(context), self.health.revision_of(context))
         held = self._snapshots.get(context)
         if held is not None and held[0] == version:
             return held[1]

@@ -24,7 +24,7 @@ import pytest
 from foretop.cli import run
 from foretop_core.models.kinds import BACKUP
 from foretop_core.room_finder import room_modules
-from foretop_core.rooms.exporter import collector
+from foretop_core.rooms.exporter import collector, measurement
 from foretop_core.rooms.exporter.exposition import OPEN_METRICS, PLAIN, ClusterSample, expositions
 from foretop_core.rooms.exporter.metrics import SCHEDULE, SLOTS
 from foretop_core.rules.metric_families import Family, Sample
@@ -294,6 +294,6 @@ def test_the_rules_ask_for_metrics_that_there_are() -> None:
     mixin = Path(__file__).parents[3] / "packaging" / "mixin"
     names = ("alerts.yaml", "fleet-dashboard.json", "cluster-dashboard.json")
     queries = "".join((mixin / name).read_text() for name in names)
-    modules = [*room_modules("foretop_core", "metrics"), collector]
+    modules = [*room_modules("foretop_core", "metrics"), collector, measurement]
     families = [one for module in modules for one in vars(module).values() if isinstance(one, Family)]
     assert set(re.findall(r"\bforetop_\w+", queries)) <= {f"foretop_{family.name}" for family in families}

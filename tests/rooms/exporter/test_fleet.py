@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,8 @@ import yaml
 
 from foretop.cli import run
 from foretop_core.rooms.exporter import prometheus
-from foretop_core.rooms.exporter.fleet import ClusterState, Series, fleet
+from foretop_core.rooms.exporter.fleet import ClusterState, Series, WorstFinding, fleet
+from foretop_core.rules.severity import Severity
 from tests.http_answers import answering
 from tests.objects import NOW
 from tests.rooms.exporter.test_exporter import STILL
@@ -44,6 +45,7 @@ def test_the_worst_cluster_comes_first_and_only_who_saw_all_says_no_problems() -
             one("findings", 1.0, "ill", severity="error", code="schedule-overdue"),
             one("finding_oldest_timestamp_seconds", 50.0, "ill", severity="error", code="schedule-overdue"),
             one("finding_oldest_timestamp_seconds", 90.0, "ill", severity="error", code="namespace-late"),
+            one("worst_finding_info", cluster="ill", severity="error", code="namespace-late"),
             one("up", 0.0, "gone"),
         ],
         NOW,
@@ -55,8 +57,7 @@ def test_the_worst_cluster_comes_first_and_only_who_saw_all_says_no_problems() -
         ("blind", ClusterState.NOT_ALL_SEEN),
         ("calm", ClusterState.NO_PROBLEMS),
     ]
-    assert rows[1].worst is not None
-    assert rows[1].worst.code == "schedule-overdue", "it lasts longest"
+    assert rows[1].worst == WorstFinding(Severity.ERROR, "namespace-late", datetime.fromtimestamp(90, UTC))
     assert rows[0].night is None, "nothing is known of it"
 
 
@@ -90,6 +91,8 @@ def test_odd_numbers_cost_themselves_only(odd: float) -> None:
             one("finding_oldest_timestamp_seconds", odd, severity="error", code="x"),
             one("findings", 1.0, severity="error", code="x"),
             one("findings", 1.0, severity="of somebody's own", code="y"),
+            one("worst_finding_info", odd, severity="error", code="x"),
+            one("worst_finding_info", 1.0, severity="of somebody's own", code="y"),
             Series("up", {}, 1.0),
         ],
         NOW,

@@ -242,10 +242,10 @@ class TablePage(FilterablePage):
             "" if view.starts_worst_first else view.order,
         ):
             return (Span(f"{view.order_words}{', reversed' if self.rows.reversed else ''}", DIM),)
-        column = next((column for column in self.rows.columns if column.name == self.rows.sorted_by), None)
-        if column is None:
+        titles = {column.name: f"by {column.title.lower()}" for column in self.rows.columns}
+        words = {**titles, "severity": "worst first", WORST_FIRST: "worst first"}.get(self.rows.sorted_by)
+        if words is None:
             return ()
-        words = "worst first" if column.name == "severity" else f"by {column.title.lower()}"
         return (Span(f"{words}{', reversed' if self.rows.reversed else ''}", DIM),)
 
     def _pane_title(self) -> Line:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
@@ -41,12 +41,14 @@ class ClusterState(StrEnum):
     NO_NEWS = "no news"
     ERRORS = "errors"
     WARNINGS = "warnings"
+    LOADING = "loading"
+    """Its first lists come in."""
     NOT_ALL_SEEN = "not all seen"
     NO_PROBLEMS = "no problems"
 
 
 class WorstFinding(msgspec.Struct, frozen=True):
-    """The finding that counts most: the gravest, of those the one that lasts longest."""
+    """The finding that Triage puts first, and since when the oldest of its kind lasts."""
 
     severity: Severity
     code: str
@@ -93,7 +95,7 @@ class ClusterRow(msgspec.Struct, frozen=True):
 
 
 NEEDED = (
-    '{__name__=~"foretop_(up|stale_seconds|cluster_info|server_info|visible|slots|slots_in_use|findings|judged_timestamp_seconds|'
+    '{__name__=~"foretop_(up|stale_seconds|cluster_info|server_info|visible|slots|slots_in_use|findings|worst_finding_info|judged_timestamp_seconds|'
     "finding_oldest_timestamp_seconds|runs_last_night|runs_expected_lost|night_done_timestamp_seconds|"
     'storage_available|queue_length)"}',
     "foretop_schedule_paused == 1",
@@ -105,28 +107,36 @@ NEEDED = (
 
 
 def fleet(series: Iterable[Series], now: datetime) -> tuple[ClusterRow, ...]:
-    """The clusters at a moment, those that need somebody first; several names of one uid are one, by the first name."""
+    """The clusters at a moment, from the numbers of all of them."""
     by_name: dict[str, list[Series]] = {}
     for one in series:
-        if (name := one.labels.get("cluster", "")) and math.isfinite(one.value):
+        if name := one.labels.get("cluster", ""):
             by_name.setdefault(name, []).append(one)
-    rows: list[ClusterRow] = []
-    known: set[str] = set()
-    for name in sorted(by_name):
-        row = _row(name, by_name[name], now)
-        if not known.intersection(row.uids):
-            rows.append(row)
-            known.update(row.uids)
-    return tuple(sorted(rows, key=_urgency))
+    return ranked(cluster_row(name, of_cluster, now) for name, of_cluster in by_name.items())
 
 
-def _urgency(row: ClusterRow) -> tuple[object, ...]:
+def ranked(rows: Iterable[ClusterRow]) -> tuple[ClusterRow, ...]:
+    """Puts those first that need somebody; several names of one uid are one, by the first name."""
+    distinct: list[ClusterRow] = []
+    uids: set[str] = set()
+    for row in sorted(rows, key=lambda row: row.cluster):
+        if not uids.intersection(row.uids):
+            distinct.append(row)
+            uids.update(row.uids)
+    return tuple(sorted(distinct, key=urgency))
+
+
+def urgency(row: ClusterRow) -> tuple[object, ...]:
+    """The place of a row among all, the worst first."""
     since = row.worst.since if row.worst is not None else None
     places = tuple(ClusterState)
     return places.index(row.state), -row.errors, -row.warnings, since.timestamp() if since else math.inf, row.cluster
 
 
-def _row(name: str, series: list[Series], now: datetime) -> ClusterRow:
+def cluster_row(name: str, series: Iterable[Series], now: datetime) -> ClusterRow:
+    """The row of one cluster, from its numbers; those that are none cost themselves only."""
+    series = [one for one in series if math.isfinite(one.value)]
+
     def values(metric: str, **labels: str) -> list[float]:
         return [one.value for one in series if one.name == metric and labels.items() <= one.labels.items()]
 
@@ -169,6 +179,7 @@ def _row(name: str, series: list[Series], now: datetime) -> ClusterRow:
             errors,
             warnings,
             is_up=not has_stopped and all(up := values("up")) and bool(up),
+            is_loading=not has_stopped and not stale,
             sees_all=bool(visible) and all(visible),
         ),
         judged=judged,
@@ -195,9 +206,9 @@ def _oldest(copies: list[tuple[float, str]]) -> tuple[str, datetime] | None:
     return (target, moment) if target and moment is not None else None
 
 
-def _state(errors: int, warnings: int, *, is_up: bool, sees_all: bool) -> ClusterState:
+def _state(errors: int, warnings: int, *, is_up: bool, is_loading: bool, sees_all: bool) -> ClusterState:
     if not is_up:
-        return ClusterState.NO_NEWS
+        return ClusterState.LOADING if is_loading else ClusterState.NO_NEWS
     if errors:
         return ClusterState.ERRORS
     if warnings:
@@ -205,21 +216,23 @@ def _state(errors: int, warnings: int, *, is_up: bool, sees_all: bool) -> Cluste
     return ClusterState.NO_PROBLEMS if sees_all else ClusterState.NOT_ALL_SEEN
 
 
-def _worst(series: Iterable[Series]) -> WorstFinding | None:
-    since: dict[tuple[str, str], float] = {}
-    there: set[tuple[str, str]] = set()
-    for one in series:
-        key = one.labels.get("severity", ""), one.labels.get("code", "")
-        if one.name == "findings" and one.value and key[0] in _GRAVEST_FIRST:
-            there.add(key)
-        elif one.name == "finding_oldest_timestamp_seconds":
-            since[key] = min(one.value, since.get(key, math.inf))
-    if not there:
+def _worst(series: Sequence[Series]) -> WorstFinding | None:
+    """The graver one, where several clusters have one name."""
+    worst = [
+        (_GRAVEST_FIRST.index(Severity(severity)), one.labels.get("code", ""))
+        for one in series
+        if one.name == "worst_finding_info" and (severity := one.labels.get("severity", "")) in _GRAVEST_FIRST
+    ]
+    if not worst:
         return None
-    severity, code = min(
-        there, key=lambda key: (_GRAVEST_FIRST.index(Severity(key[0])), since.get(key, math.inf), key[1])
-    )
-    return WorstFinding(Severity(severity), code, _moment(since.get((severity, code))))
+    place, code = min(worst)
+    key = {"code": code, "severity": _GRAVEST_FIRST[place].value}
+    since = (one.value for one in series if _is_since(one, key))
+    return WorstFinding(_GRAVEST_FIRST[place], code, _moment(min(since, default=None)))
+
+
+def _is_since(one: Series, key: Mapping[str, str]) -> bool:
+    return one.name == "finding_oldest_timestamp_seconds" and key.items() <= one.labels.items()
 
 
 def _moment(seconds: float | None) -> datetime | None:

@@ -230,7 +230,7 @@ class RenderContextFactory:
         self, now: datetime, zoning: TimeZoneSetting = IN_UTC, limits: Thresholds | None = None
     ) -> RenderContext:
         # Lists that have come in since show more of both than the passing of time, which alone shows nothing.
-        before, revision = self._worked_out, self._store.health.revision
+        before, revision = self._worked_out, self._store.health.revision_of(self._context)
         snapshot = self._store.snapshot(self._context)
         if before is None or before[1] != revision or (abs(now - before[0]) >= REFRESH and before[2] is not snapshot):
             self._worked_out = (now, revision, snapshot)

@@ -198,6 +198,8 @@ class TableView(ABC, Generic[E]):
     name: ClassVar[str]
     kinds: ClassVar[frozenset[str]] = frozenset()
     """The names of the kinds whose objects are rows here; none where the rows are of all sorts."""
+    of_clusters: ClassVar[bool] = False
+    """Whether its rows are clusters, so that no column beside them names theirs."""
     columns: tuple[Column[E], ...]
     order: ClassVar[str]
     rank: ClassVar[tuple[str, ...]] = ()

@@ -1,0 +1,77 @@
+"""The fleet as text or JSON, printed once: what `foretop fleet` does where there is no terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import ssl
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from foretop.commands.live_session import bearer_token, running_session
+from foretop.commands.output import emit, say, table
+from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.rooms.exporter.collector import Collector
+from foretop_core.rooms.exporter.exposition import ClusterSample
+from foretop_core.rooms.exporter.fleet import ClusterRow, ClusterState, Series, fleet, series_of
+from foretop_core.rooms.exporter.fleet_view import COLUMNS, cluster_item
+from foretop_core.rooms.exporter.prometheus import PrometheusServer, ask
+from foretop_core.store import Store
+from foretop_core.tables.engine.json_items import as_list
+from foretop_core.tables.engine.render_context import RenderContextFactory
+
+_BAD = (ClusterState.NO_NEWS, ClusterState.ERRORS)
+_NARROW = ("state", "name", "finding", "since", "done_by")
+"""The columns on a terminal with fewer cells than this."""
+_WIDE = 160
+
+
+def print_watched(session_options: SessionOptions, form: str) -> int:
+    """The exit code, once all clusters have answered or are known not to."""
+    return _print(map(series_of, asyncio.run(_watched(session_options))), form)
+
+
+def print_asked(url: str, token_file: str | None, tls: ssl.SSLContext | None, form: str) -> int:
+    """The exit code, after asking a Prometheus."""
+    server = PrometheusServer(url, bearer_token(token_file), tls)
+    server.check()
+    return _print(asyncio.run(ask(server)), form)
+
+
+async def _watched(session_options: SessionOptions) -> Sequence[ClusterSample]:
+    async with running_session(session_options) as session:
+        collector = Collector(session, {}, 0, os.environ, waits=True)
+        for _ in range(2):
+            # Where the volumes are is known only after the first. A cluster that does not answer has a row too.
+            await asyncio.gather(*(session.settled(name) for name in session.contexts), return_exceptions=True)
+            collector.look(at_once=True)
+        return await collector.samples()
+
+
+def _print(series: Iterable[Series], form: str) -> int:
+    now = datetime.now(UTC)
+    rows = fleet(series, now)
+    if form == "text":
+        _print_table(rows, now)
+    else:
+        emit(as_list([cluster_item(row) for row in rows]), form)
+    return 1 if any(row.state in _BAD for row in rows) else 0
+
+
+def _print_table(rows: Sequence[ClusterRow], now: datetime) -> None:
+    if not rows:
+        say("No cluster: there are no metrics of a foretop exporter.")
+        return
+    is_narrow = sys.stdout.isatty() and shutil.get_terminal_size().columns < _WIDE
+    columns = [column for column in COLUMNS if not is_narrow or column.name in _NARROW]
+    # Nothing in a row is of a store: only the moment and the zone are asked for.
+    render = RenderContextFactory(Store(), "").render_context(now)
+    cells = [[column.text(row, render) or "-" for column in columns] for row in rows]
+    table([column.title for column in columns], cells, indent="")
+    for row in rows:
+        if len(row.uids) > 1:
+            say(f"{len(row.uids)} clusters are called {row.cluster}: give each exporter a --cluster-label.")
+        elif not row.uids:
+            say(f"{row.cluster} is told apart by its name alone: its uid is not known.")
