@@ -62,7 +62,16 @@ class Handover(msgspec.Struct, frozen=True):
     awaited: tuple[Awaited, ...] = ()
 
 
-class _Section(msgspec.Struct, frozen=True):
+def finding_line(found: Finding, now: datetime, zone: tzinfo, place: str = "") -> str:
+    """A finding behind its sign and severity, with since when."""
+    since = f", since {humanize.time(found.since, now, zone)}" if found.since else ""
+    what = subject_and_what(found, render(found.what, now, zone))
+    return f"{severity_mark(found.severity).value} {found.severity.value}: {place}{what}{since}"
+
+
+class Section(msgspec.Struct, frozen=True):
+    """A part of what is read later, as text or Markdown."""
+
     title: str
     lines: tuple[tuple[str, ...], ...]
     """Each with what stands below it."""
@@ -77,7 +86,7 @@ def handover_text(handover: Handover, zone: tzinfo, *, markdown: bool = False) -
     names = humanize.join([snapshot.context or "a file" for snapshot, _ in handover.clusters], 5)
     title = f"Hand-over at {rfc3339(now)}: {names}"
     sections = tuple(_sections(handover, zone))
-    written = _markdown if markdown else _plain
+    written = as_markdown if markdown else _as_plain
     return "\n".join(written(title, _as_of(now, zone), sections))
 
 
@@ -88,7 +97,7 @@ def _as_of(now: datetime, zone: tzinfo) -> str:
     return f"Times without a date are of {humanize.day(local)}. Durations and what is still to come are as of {clock}."
 
 
-def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
+def _sections(handover: Handover, zone: tzinfo) -> Iterator[Section]:
     times = {snapshot.context: now for snapshot, now in handover.clusters}
     words = _Told(times, zone, handover.limits)
     wrong = [finding for finding in handover.findings if finding.severity is not Severity.NOTE]
@@ -102,22 +111,22 @@ def _sections(handover: Handover, zone: tzinfo) -> Iterator[_Section]:
     paused = [line for snapshot, now in handover.clusters for line in words.paused(snapshot, now)]
     yield _counted("Paused", paused, "No schedule is paused.")
     if handover.awaited:
-        yield _Section("When it comes back", tuple(words.awaited(backlog) for backlog in handover.awaited), "")
+        yield Section("When it comes back", tuple(words.awaited(backlog) for backlog in handover.awaited), "")
     runs = sorted(run for snapshot, now in handover.clusters for run in words.runs(snapshot, now))
     lines = [line for _, line in runs if line]
     if usual := len(runs) - len(lines):
         usual_runs = f"{humanize.count(usual, 'other' if lines else 'timetable')} {'runs' if usual == 1 else 'run'}"
         lines.append(f"{usual_runs} as in these hours of the day before.")
     hours = int(AHEAD.total_seconds()) // 3600
-    yield _Section(f"Runs in the next {hours} hours", tuple((line,) for line in lines), "None.")
+    yield Section(f"Runs in the next {hours} hours", tuple((line,) for line in lines), "None.")
     writes = [words.write(entry, handover.clusters[0][1]) for entry in handover.journal]
     recent = [line for moment, line in writes if moment is not None and handover.clusters[0][1] - moment <= AHEAD]
     none = handover.journal_problem or "Nothing."
-    yield _Section(f"Written by foretop in the last {hours} hours", tuple(recent), none)
+    yield Section(f"Written by foretop in the last {hours} hours", tuple(recent), none)
 
 
-def _counted(title: str, lines: Sequence[tuple[str, ...]], none: str, *, signed: bool = False) -> _Section:
-    return _Section(f"{title} ({len(lines)})" if lines else title, tuple(lines), none, signed)
+def _counted(title: str, lines: Sequence[tuple[str, ...]], none: str, *, signed: bool = False) -> Section:
+    return Section(f"{title} ({len(lines)})" if lines else title, tuple(lines), none, signed)
 
 
 class _Told:
@@ -136,10 +145,8 @@ class _Told:
 
     def finding(self, found: Finding) -> tuple[str, ...]:
         now = self._now(found.context)
-        since = f", since {humanize.time(found.since, now, self._zone)}" if found.since else ""
-        what = render(found.what, now, self._zone)
-        head = f"{severity_mark(found.severity).value} {found.severity.value}: {self._place(found.context)}"
-        return f"{head}{subject_and_what(found, what)}{since}", f"Do: {render(found.remedy, now, self._zone)}"
+        head = finding_line(found, now, self._zone, self._place(found.context))
+        return head, f"Do: {render(found.remedy, now, self._zone)}"
 
     def known(self, found: Finding) -> tuple[str, ...]:
         now, acknowledgement = self._now(found.context), found.acknowledged
@@ -219,7 +226,7 @@ class _Told:
         return moment, (head, *change_lines(entry.method, entry.patch, entry.before))
 
 
-def _plain(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[str]:
+def _as_plain(title: str, as_of: str, sections: Iterable[Section]) -> Iterator[str]:
     yield unsigned(title)
     yield as_of
     for section in sections:
@@ -231,7 +238,8 @@ def _plain(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[str
             yield from (f"      {unsigned(line)}" for line in below)
 
 
-def _markdown(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[str]:
+def as_markdown(title: str, as_of: str, sections: Iterable[Section]) -> Iterator[str]:
+    """The lines of it; nothing that comes from a cluster makes markup."""
     yield f"# {_escaped(title)}"
     yield ""
     yield _escaped(as_of)
@@ -245,7 +253,7 @@ def _markdown(title: str, as_of: str, sections: Iterable[_Section]) -> Iterator[
             yield from (f"  - {_escaped(line)}" for line in below)
 
 
-def _parted(section: _Section, line: str) -> tuple[str, str]:
+def _parted(section: Section, line: str) -> tuple[str, str]:
     """The sign that a line begins with, and its words."""
     sign, blank, words = line.partition(" ") if section.signed else ("", "", line)
     return f"{sign}{blank}", words

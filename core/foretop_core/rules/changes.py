@@ -26,7 +26,8 @@ _LONGEST = 64
 """Letters of a phase, a condition or a field; anybody may write a megabyte into them."""
 _MOST_FIELDS = 12
 """Of one write; whoever writes a whole template anew is told of in a few lines."""
-_OPEN = "0s"
+_OPEN = ("", "0s", "{}")
+"""A field that is not there, as one program or the other writes it."""
 CREATED, DELETED = "created", "deleted"
 
 
@@ -100,10 +101,10 @@ def _fields_changed(key: ObjectRef, before: Resource, after: Resource, at: datet
         # It is told as a state, with who did it.
         was.pop("spec.paused", None)
         now.pop("spec.paused", None)
-    fields = [name for name in {**was, **now} if was.get(name) != now.get(name)]
+    fields = [name for name in {**was, **now} if _differ(name, was.get(name, ""), now.get(name, ""))]
     if isinstance(after, Backup | Restore):
         # The server fills in what was left open when it begins.
-        fields = [name for name in fields if was.get(name, _OPEN) != _OPEN]
+        fields = [name for name in fields if was.get(name, "") not in _OPEN]
     by = _writer(before, after)
     for name in fields[:_MOST_FIELDS]:
         by_field = _expression_by(after) if name == "spec.schedule" and isinstance(after, Schedule) else ""
@@ -112,6 +113,11 @@ def _fields_changed(key: ObjectRef, before: Resource, after: Resource, at: datet
         )
     if len(fields) > _MOST_FIELDS:
         yield ObservedTransition(at, key, f"{len(fields) - _MOST_FIELDS} more fields of spec", by=by)
+
+
+def _differ(name: str, was: str, now: str) -> bool:
+    # An empty selector takes nothing, and none takes all.
+    return was != now and not (was in _OPEN and now in _OPEN and not name.endswith("labelSelector"))
 
 
 def _fields(spec: Any) -> dict[str, str]:

@@ -69,6 +69,12 @@ def test_what_the_server_fills_in_when_a_run_begins_is_no_change() -> None:
     assert words(asked, backup(spec=filled, phase="New")) == ["spec.ttl: 24h → 48h"]
 
 
+def test_what_a_program_writes_out_that_was_not_there_is_no_change() -> None:
+    written_out = {"csiSnapshotTimeout": "0s", "hooks": {}, "metadata": {}}
+    assert words(schedule(), schedule(template=written_out)) == []
+    assert words(schedule(), schedule(template={"labelSelector": {}})) == ["spec.template.labelSelector: none → {}"]
+
+
 def test_a_whole_template_is_a_few_lines_and_a_secret_is_hidden() -> None:
     many = {f"key-{number:02}": "x" * 500 for number in range(30)}
     told = words(schedule(), schedule(template={"labelSelector": {"matchLabels": many}}))

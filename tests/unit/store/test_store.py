@@ -347,7 +347,8 @@ def test_the_changes_that_are_remembered_are_bounded() -> None:
     history = seen.store.history
     assert len(history.recent()) == OVERALL
     begun = history.kept_since("prod")
-    assert begun is not None and all(begun <= step.at for step in history.recent())
+    assert begun is not None
+    assert all(begun <= step.at for step in history.recent())
     assert {len(seen.store.history.of(seen.key(f"b-{number}"))) for number in range(50)} == {PER_OBJECT}
 
 

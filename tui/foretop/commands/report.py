@@ -20,9 +20,10 @@ from foretop.commands.output import emit, file_help, output_option, say, table, 
 from foretop_core.config.thresholds_from_settings import configured_window, thresholds_of
 from foretop_core.cron import shown
 from foretop_core.dashboard.background_reads import BackgroundReads
-from foretop_core.errors import Unreadable
+from foretop_core.errors import BadInput, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import DATA_UPLOAD, POD_VOLUME_BACKUP
+from foretop_core.room_finder import room_modules
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunState, queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
@@ -54,6 +55,7 @@ from foretop_core.tables.resources.schedules import schedule_item
 @click.option("-f", "--file", "source", metavar="FILE", help=f"Analyse this file instead of a cluster. {file_help}")
 @click.option("--at", "at", metavar="TIME", help="Analyse as of this time instead of now.")
 @output_option
+@click.option("--post-mortem", is_flag=True, help="With -f RECORDING: what was wrong, who did what, what followed.")
 @click.option(
     "--acknowledged",
     "apart",
@@ -61,8 +63,12 @@ from foretop_core.tables.resources.schedules import schedule_item
     help="List acknowledged findings apart, and leave them out of the exit code.",
 )
 @judging
-def command(session_options: SessionOptions, source: str | None, at: str | None, form: str, apart: bool) -> int:
+def command(
+    session_options: SessionOptions, source: str | None, at: str | None, form: str, post_mortem: bool, apart: bool
+) -> int:
     """Report next runs, queue and findings of a cluster or of a file."""
+    if post_mortem:
+        return _post_mortem(replace(session_options, files=(source,) if source else ()), form)
     given = argument_values.moment(at) if at else None
     if (looked_at := argument_values.looked_at(source, session_options)) is not None:
         return asyncio.run(_of_clusters(looked_at, given, form, apart))
@@ -72,6 +78,16 @@ def command(session_options: SessionOptions, source: str | None, at: str | None,
     limits = thresholds_of(session_options.thresholds, window)
     now = argument_values.as_of(at, source, read)
     return report_snapshots([(snapshot, now)], read.unreadable, form, limits, apart=apart)
+
+
+def _post_mortem(session_options: SessionOptions, form: str) -> int:
+    """By the room that knows recordings."""
+    if not session_options.files or form != "text":
+        raise click.UsageError("--post-mortem goes with -f RECORDING, as text")
+    for room in room_modules("foretop", "post_mortem"):
+        code: int = room.print_post_mortem(session_options)
+        return code
+    raise BadInput(f"{session_options.files[0]} cannot be opened", "this foretop reads no recordings")
 
 
 def report_on_clusters(session_options: SessionOptions) -> int:

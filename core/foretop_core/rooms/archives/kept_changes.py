@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, tzinfo
 
+import msgspec
+
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import Unreadable
+from foretop_core.kube.connection.list_watch_codec import read_object
 from foretop_core.models.kinds import Kind
-from foretop_core.models.wire import ObjectRef, Resource, decode
+from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rooms.archives.client import ArchiveClient
 from foretop_core.rooms.archives.recording import Recording
 from foretop_core.rules import humanize
@@ -54,7 +57,13 @@ def recorded_changes(
     for event in recording.events(recording.position(since), recording.position(until)):
         place = event.kind, event.key
         is_deleted = event.type == "DELETED"
-        before, after = _read(event.kind, raws.get(place)), None if is_deleted else _read(event.kind, event.raw)
+        before, after = (
+            read_event(event.kind, raws.get(place)),
+            None if is_deleted else read_event(event.kind, event.raw),
+        )
+        if after is None and not is_deleted:
+            # One that cannot be read is not gone.
+            continue
         if is_deleted:
             raws.pop(place, None)
         else:
@@ -65,11 +74,10 @@ def recorded_changes(
                 yield change
 
 
-def _read(kind: Kind, raw: bytes | None) -> Resource | None:
-    if raw is None:
-        return None
+def read_event(kind: Kind, raw: bytes | None) -> Resource | None:
+    """The object of an event; None for none, and for one that cannot be read."""
     try:
-        return decode(kind.model, raw)
+        return read_object(kind, msgspec.Raw(raw)) if raw is not None else None
     except Unreadable:
         return None
 
