@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import queue
@@ -16,6 +17,9 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
+from foretop.commands.view_rows import RowChange
+from foretop.commands.watch_receivers import Alertmanager
+from foretop_core.models.wire import ObjectRef
 from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.simulated_cluster import SimulatedCluster
 from tests.http_answers import answering
@@ -85,7 +89,7 @@ def test_a_webhook_gets_each_change_until_it_takes_it(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("of-the-webhook\n")
     # Refused for good is not sent again; anything else is, a redirect too, which nobody follows.
     with (
-        taking([503, 302]) as (url, got),
+        taking([401, 302]) as (url, got),
         watching(tmp_path, "--webhook", f"{url}/hook?sig=canary", "--token-file", str(tmp_path / "token")) as one,
     ):
         path, authorization, first = got.get(timeout=60)
@@ -96,7 +100,7 @@ def test_a_webhook_gets_each_change_until_it_takes_it(tmp_path: Path) -> None:
         assert one.wait(30) == 128 + signal.SIGTERM
         assert one.stderr is not None
         told = one.stderr.read()
-        assert "HTTP 503" in told
+        assert "HTTP 401" in told
         assert "canary" not in told
 
 
@@ -113,6 +117,28 @@ def test_alertmanager_gets_all_that_stands_and_a_heartbeat(tmp_path: Path) -> No
         assert alert["labels"]["alertname"] == "ForetopScheduleInvalid"
         assert (alert["labels"]["severity"], alert["labels"]["name"]) == ("critical", "broken")
         assert "endsAt" not in alert
+
+
+@pytest.mark.parametrize(
+    ("since", "starts"), [("2020-01-01T00:00:00Z", True), ("9999-01-01T00:00:00Z", False), (None, False)]
+)
+def test_an_alert_does_not_start_after_it_has_ended(since: str | None, starts: bool) -> None:
+    words = dict.fromkeys(("id", "context", "kind", "namespace", "name", "subject", "what", "evidence", "remedy"), "x")
+    item = {**words, "code": "one-code", "severity": "error", "since": since, "acknowledged": None}
+    with taking() as (url, got):
+        receiver = Alertmanager(url, "")
+        for change in ("ADDED", "DELETED"):
+            receiver.take(RowChange(change, ObjectRef("c", "Schedule", "x", "x"), item))
+
+        async def deliver() -> None:
+            async with asyncio.timeout(2):
+                await receiver.deliver()
+
+        with pytest.raises(TimeoutError):
+            asyncio.run(deliver())
+        _, alert = got.get(timeout=60)[2]
+    assert ("startsAt" in alert) is starts
+    assert alert["endsAt"]
 
 
 @pytest.mark.sweep

@@ -26,9 +26,12 @@ from foretop_core.models.kinds import BACKUP
 from foretop_core.room_finder import room_modules
 from foretop_core.rooms.exporter import collector, measurement
 from foretop_core.rooms.exporter.exposition import OPEN_METRICS, PLAIN, ClusterSample, expositions
-from foretop_core.rooms.exporter.metrics import SCHEDULE, SLOTS
-from foretop_core.rules.metric_families import Family, Sample
+from foretop_core.rooms.exporter.metrics import SCHEDULE, SLOTS, measure_nights
+from foretop_core.rules.build_snapshot import assemble
+from foretop_core.rules.metric_families import Family, MeasuredCluster, Sample
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
+from foretop_core.rules.triage import Thresholds
+from tests.objects import NOW, backup, schedule
 from tests.wire.boxes import living_box
 
 Labels = frozenset[tuple[str, str]]
@@ -134,6 +137,23 @@ def test_names_of_others_can_neither_end_a_label_nor_tell_a_secret_nor_make_seri
     assert "foretop_series_dropped" not in everything
     assert max(map(len, everything.splitlines())) < 500
     assert not set(everything) & set("\x1b\u202e")
+
+
+def test_a_cluster_with_very_many_series_leaves_room_for_the_others() -> None:
+    samples = [ClusterSample("a", Sample(SCHEDULE, ("velero", f"s-{number:02}", ""), 1.0)) for number in range(50)]
+    samples += [ClusterSample(name, Sample(SCHEDULE, ("velero", "nightly", ""), 1.0)) for name in "yz"]
+    metrics = read(expositions(samples, most=10)[PLAIN].text.decode())
+    infos = metrics["foretop_schedule_info"]
+    assert [len(having(infos, cluster=name)) for name in "ayz"] == [8, 1, 1]
+    assert only(metrics["foretop_series_dropped"]) == 42
+
+
+def test_a_backup_that_velero_refuses_counts_as_one_of_the_night() -> None:
+    """It has no time of its start."""
+    refused = backup("refused", "FailedValidation", created="02:00:03")
+    snapshot = assemble([schedule("nightly", "0 2 * * *"), refused])
+    samples = measure_nights(MeasuredCluster(snapshot, NOW, Thresholds()))
+    assert [one.value for one in samples if one.labels == ("velero", "FailedValidation")] == [1.0]
 
 
 def test_both_formats_tell_the_same() -> None:

@@ -26,6 +26,8 @@ _LIMIT = 10.0
 _FIRST_DELAY, _LONGEST_DELAY = 1.0, 60.0
 _MOST_WAITING = 1000
 """Changes that wait for a webhook; the oldest go then, and that is told."""
+_REFUSED = (400, 413, 422)
+"""Answers to what is sent, and not to who sends it: it would be refused again, and the others wait behind it."""
 _AGAIN = 60.0
 """Alertmanager takes an alert for resolved that is not sent again within five minutes."""
 _SOON = 5.0
@@ -113,9 +115,7 @@ class Webhook(Receiver):
                 continue
             body = self._waiting[0]
             status = await self.post(session, self._url, body)
-            is_refused = 400 <= status < 500 and status not in (408, 429)
-            if 200 <= status < 300 or is_refused:
-                # One that is refused would be refused again, and the others wait behind it.
+            if 200 <= status < 300 or status in _REFUSED:
                 if self._waiting and self._waiting[0] is body:
                     self._waiting.popleft()
                 delay = _FIRST_DELAY
@@ -176,7 +176,7 @@ class Alertmanager(Receiver):
 
 
 def _alert(item: Item) -> dict[str, Any]:
-    code = str(item["code"])
+    code, since = str(item["code"]), item["since"]
     name = _ALERTS.get(code) or "".join(word.capitalize() for word in code.split("-"))
     labels = {
         "alertname": f"Foretop{name}",
@@ -191,5 +191,6 @@ def _alert(item: Item) -> dict[str, Any]:
     return {
         "labels": {label: str(text)[:_LONGEST] for label, text in labels.items() if text},
         "annotations": {label: text.strip()[:_LONGEST] for label, text in annotations.items()},
-        **({"startsAt": item["since"]} if item["since"] else {}),
+        # By the clock of the cluster, which may be ahead; Alertmanager takes no alert that ends before it starts.
+        **({"startsAt": since} if since and since < datetime.now(UTC).isoformat() else {}),
     }

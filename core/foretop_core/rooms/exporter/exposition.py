@@ -36,23 +36,28 @@ class Exposition(msgspec.Struct, frozen=True):
 
 def expositions(samples: Iterable[ClusterSample], most: int) -> dict[str, Exposition]:
     """By content type; the families in the order of their names, of each at most so many series."""
-    by_family: dict[Family, dict[str, float]] = {}
+    by_family: dict[Family, dict[str, dict[str, float]]] = {}
     for one in samples:
         # No two series may have the same labels: of names that are alike without their secrets one stays.
-        by_family.setdefault(one.sample.family, {})[_labels(one)] = one.sample.value
-    dropped = [
-        ClusterSample("", Sample(DROPPED, (f"foretop_{family.name}",), float(len(series) - most)))
-        for family, series in by_family.items()
-        if len(series) > most
-    ]
+        by_family.setdefault(one.sample.family, {}).setdefault(_value(one.cluster), {})[_labels(one)] = one.sample.value
+    dropped: dict[str, float] = {}
+    for family, by_cluster in by_family.items():
+        if (more := sum(map(len, by_cluster.values())) - most) > 0:
+            dropped[_labels(ClusterSample("", Sample(DROPPED, (f"foretop_{family.name}",), more)))] = more
     if dropped:
-        by_family[DROPPED] = {_labels(one): one.sample.value for one in dropped}
+        by_family[DROPPED] = {"": dropped}
     families = sorted(by_family.items(), key=lambda one: one[0].name)
-    bounded = [(family, sorted(series.items())[:most]) for family, series in families]
+    bounded = [(family, _bounded(by_cluster.values(), most)) for family, by_cluster in families]
     return {
         OPEN_METRICS: _finished(chain(_lines(bounded, is_open=True), ["# EOF\n"])),
         PLAIN: _finished(_lines(bounded, is_open=False)),
     }
+
+
+def _bounded(clusters: Iterable[dict[str, float]], most: int) -> list[tuple[str, float]]:
+    """As many of each cluster: one with very many leaves room for the others."""
+    ranked = sorted((place, one) for series in clusters for place, one in enumerate(sorted(series.items())))
+    return sorted(one for _, one in ranked[:most])
 
 
 def _finished(lines: Iterable[str]) -> Exposition:

@@ -102,6 +102,9 @@ NEEDED = (
     'foretop_namespace_protection{foretop_namespace_protection="late"} == 1',
     "foretop_namespace_newest_copy_timestamp_seconds and on (cluster, target) "
     'foretop_namespace_protection{foretop_namespace_protection="late"} == 1',
+    # Of a cluster whose exporter has gone all else is gone too.
+    "max by (__name__, cluster) (last_over_time(foretop_judged_timestamp_seconds[1d])) "
+    "unless on (cluster) foretop_judged_timestamp_seconds",
 )
 """The queries whose answers together are what a fleet is made of."""
 

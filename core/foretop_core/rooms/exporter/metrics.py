@@ -186,7 +186,8 @@ def measure_nights(cluster: MeasuredCluster) -> Iterator[Sample]:
 
 def _ended(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> Iterator[Sample]:
     runs = snapshot.backups_by_namespace.get(namespace, ())
-    phases = Counter(run.phase for run in runs if run.started is not None and now - DAY <= run.started <= now)
+    # One that Velero refuses never starts.
+    phases = Counter(run.phase for run in runs if now - DAY <= began(run) <= now)
     for result in _RESULTS:
         yield Sample(RUNS_LAST_NIGHT, (namespace, result), float(phases[result]))
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import product
 from pathlib import Path
@@ -20,7 +21,9 @@ from foretop_core.rooms.exporter import collector
 from foretop_core.rooms.exporter.exposition import PLAIN, ClusterSample, expositions
 from foretop_core.rooms.exporter.fleet import NEEDED
 from foretop_core.rules.facts.namespace_facts import ProtectionState
+from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.metric_families import Family, Sample
+from tests.objects import NOW
 from tests.rooms.exporter.fleet.prometheus_servers import prometheus_and_alertmanager, until
 from tests.rooms.exporter.test_exporter import asked, exporter
 from tests.terminal import Terminal, cpu_seconds, resident_megabytes
@@ -108,14 +111,15 @@ def _crowd() -> list[dict[str, Any]]:
         objects.append({"kind": "Schedule", "metadata": {"name": name, "namespace": "velero"}, "spec": spec})
     for number in range(OBJECTS // 2):
         team, name = f"team-{number % NAMESPACES:02}", f"nab-{number:05}"
-        times = {"startTimestamp": "2026-03-10T02:00:00Z", "completionTimestamp": "2026-03-10T02:04:00Z"}
+        began = NOW - timedelta(minutes=number // NAMESPACES * 30)
+        times = {"startTimestamp": rfc3339(began), "completionTimestamp": rfc3339(began + timedelta(minutes=4))}
         done = {"phase": "Completed", **times}
         objects.append(
             {
                 "kind": "Backup",
                 "metadata": {"name": name, "namespace": "velero", "labels": {"velero.io/schedule-name": team}},
                 "spec": {"includedNamespaces": [team], "ttl": "720h0m0s"},
-                "status": {**done, "expiration": "2026-04-10T02:00:00Z"},
+                "status": {**done, "expiration": rfc3339(began + timedelta(days=30))},
             }
         )
         spec = {"backupSpec": {"ttl": "720h0m0s"}}

@@ -110,6 +110,26 @@ def test_the_fleet_is_the_same_by_watching_and_by_asking_prometheus(
         assert rows("--prometheus", at.prometheus) == rows("--kubeconfig", str(tmp_path / "kubeconfig"))
 
 
+def test_a_cluster_whose_exporter_has_gone_keeps_its_row(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    with (
+        living_box("quiet", tmp_path, 0.001) as (_, path),
+        exporter("--kubeconfig", path, "--cluster-label", "prod") as (process, address),
+        prometheus_and_alertmanager(
+            tmp_path, {"groups": []}, {"foretop": [address.removeprefix("http://")]}, "1s"
+        ) as servers,
+    ):
+        until(lambda: servers.query("foretop_up"))
+        process.kill()
+        until(lambda: not servers.query("foretop_up"))
+        assert run(["fleet", "--prometheus", servers.prometheus, "-o", "json"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)["items"]
+    assert (row["cluster"], row["state"]) == ("prod", "no news")
+    assert row["judgedAt"]
+
+
 def test_a_watch_without_prometheus_keeps_its_alerts_in_alertmanager(tmp_path: Path) -> None:
     with stack("quiet", tmp_path, 1.0) as (at, box):
         broken = {"spec": {"schedule": "61 * * * *", "template": {}}, "metadata": {"name": "broken", "namespace": HOME}}
