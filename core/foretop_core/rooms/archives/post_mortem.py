@@ -171,7 +171,7 @@ def _section(title: str, lines: Sequence[tuple[str, ...]], none: str, *, signed:
 
 
 def _fault(fault: Fault, end: datetime, zone: tzinfo) -> tuple[str, ...]:
-    """Tells what it was and since when, until when, and what showed it; without a time of its own, when it was first seen."""
+    """Tells what it was, from when until when, and what showed it; if it has no time, when it was first seen."""
     found = fault.finding
     seen = "" if found.since else f", seen from {humanize.time(fault.first, end, zone)}"
     last = f", gone by {humanize.time(fault.gone_by, end, zone)}" if fault.gone_by else ", to the end"
