@@ -66,7 +66,6 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds, Triage, triage
 from foretop_core.rules.velero_pods import failing_server
 from foretop_core.store import Store
-from foretop_core.store.change_history import observations_of
 
 if TYPE_CHECKING:
     from foretop_core.actions.journal import Journal
@@ -435,7 +434,7 @@ class Session:
         """Forgets what was seen to happen, as if watching had begun at this moment."""
         items = [pair for context in self.contexts for pair in self.store.objects(context)]
         now = self.local_clock.now()
-        self.store.use_observations(await in_thread(lambda: observations_of(items, now)))
+        self.store.use_observations(await in_thread(lambda: self.store.first_observations(items, now)))
 
     def _crashed_in(self, context: str, client: ApiClient) -> CrashedServers:
         return CrashedServers(client, self.store, self._clocks[context])

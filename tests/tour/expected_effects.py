@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from foretop.bindings import WRITE_ACTIONS
+from foretop.bindings import ROOM_ACTIONS, WRITE_ACTIONS
 from foretop.dialogs.dialog_registry import screen_of
 from foretop_core.actions.action_catalog import BY_ID
 from tests.rooms import samples
@@ -154,6 +154,7 @@ ELSEWHERE: Mapping[str, str] = {
     "unacknowledge": "wants one that is known: test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again",
     "sign_in": "wants one who is signed out: test_a_plugin_that_needs_a_person_gets_the_terminal",
     **{action: why for room in samples("ELSEWHERE") for action, why in room.items()},
+    **{room.action.id: "wants a recording: test_every_key_of_it" for room in ROOM_ACTIONS if room.of_recording},
 }
 """Actions that no view of the tour's cluster offers, and what presses their keys instead."""
 

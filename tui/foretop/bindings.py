@@ -42,6 +42,7 @@ class ActionGroup(Enum):
     TABLE = "The table"
     GO = "Navigation"
     SCREEN = "The screen"
+    TIME = "The recording"
 
 
 class Action(msgspec.Struct, frozen=True):
@@ -114,6 +115,8 @@ class RoomAction(msgspec.Struct, frozen=True, omit_defaults=True):
     """The section of the page of an object that it opens, in which it is not offered."""
     of_cluster: bool = False
     """Whether it reads from the cluster of the object, which must be connected."""
+    of_recording: bool = False
+    """Whether it takes recordings to another moment: without one it is not there."""
     told: str = ""
     """What the pane of an object says that its key does, as `shows its log`; "" for nothing."""
     hint: str = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -394,14 +394,6 @@ class Observations:
             checks_seen={where[1]: at for where, at in self._checks.items() if where[0] == context},
             clock_jumped=self._jumps.get(context),
         )
-
-
-def observations_of(items: Iterable[tuple[ObjectRef, Resource]], at: datetime) -> Observations:
-    """As after a first list of these objects."""
-    observations = Observations()
-    for key, item in items:
-        observations.note(key, None, item, at, listed=True)
-    return observations
 
 
 def _checks_of(item: Resource | None) -> tuple[datetime | None, ...]:

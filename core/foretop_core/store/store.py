@@ -162,6 +162,7 @@ class Store:
         self.indexes = Indexes()
         self.feed = Feed()
         self._protection = ProtectionCache(self.feed)
+        self._keeps_last_hour = keeps_last_hour
         self._observed = Observations(keeps_last_hour=keeps_last_hour)
         self.health = WatchHealthRegistry(notify=self._notify)
         self._listeners: list[Callable[[], None]] = []
@@ -182,6 +183,13 @@ class Store:
     @property
     def history(self) -> ChangeHistory:
         return self._observed.history
+
+    def first_observations(self, items: Iterable[tuple[ObjectRef, Resource]], at: datetime) -> Observations:
+        """The observations after a first list of these objects."""
+        observations = Observations(keeps_last_hour=self._keeps_last_hour)
+        for key, item in items:
+            observations.note(key, None, item, at, listed=True)
+        return observations
 
     def use_observations(self, observations: Observations) -> None:
         """Takes these in the place of what was seen to happen so far."""

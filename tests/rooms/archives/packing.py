@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from foretop_core.rooms.archives.members import Notes
+from foretop_core.rooms.archives.recording import Recording
+
 BUNDLE = Path(__file__).parent / "data" / "velero-debug.tar.gz"
 BUNDLED_AT = "2026-11-19T02:20:52Z"
 
@@ -49,3 +52,14 @@ def zipped(path: Path, files: Mapping[str, bytes]) -> Path:
         for name, content in files.items():
             packed.writestr(name, content)
     return path
+
+
+def event(at: str, name: str = "a", type: str = "MODIFIED", **spec: Any) -> bytes:
+    """A line of a recording."""
+    line = {"t": at, "kind": "schedules", "type": type, "object": schedule(name, **spec)}
+    return json.dumps(line).encode() + b"\n"
+
+
+def indexed(path: Path, notes: Notes | None = None) -> Recording:
+    with path.open("rb") as file:
+        return Recording(file, path.name, notes or Notes(), lambda _: None)

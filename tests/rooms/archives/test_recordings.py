@@ -5,9 +5,7 @@ from __future__ import annotations
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 
 from foretop.cli import run
@@ -18,14 +16,12 @@ from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.wire import decode
 from foretop_core.rooms.archives import recording
 from foretop_core.rooms.archives.contents import read_archive
-from foretop_core.rooms.archives.members import Notes
 from foretop_core.rooms.archives.recorder import Recorder
 from foretop_core.rooms.archives.recording import Recording, State
 from foretop_core.store import Store
 from tests import recordings
 from tests.objects import NOW, schedule
-from tests.rooms.archives.packing import BUNDLE
-from tests.rooms.archives.packing import schedule as packed_schedule
+from tests.rooms.archives.packing import BUNDLE, event, indexed
 from tests.wire.boxes import living_box
 
 _NIGHT = recordings.FOLDER / "night.jsonl"
@@ -34,11 +30,11 @@ _NIGHT = recordings.FOLDER / "night.jsonl"
 def states(at: datetime) -> dict[str, str]:
     """The backups that the events up to then have left, and their phases."""
     phases: dict[str, str] = {}
-    for event in recordings.events("night", "backups"):
-        if event.t <= at:
-            phases[event.object.name] = event.object.phase  # type: ignore[attr-defined]
-            if event.type == "DELETED":
-                del phases[event.object.name]
+    for seen in recordings.events("night", "backups"):
+        if seen.t <= at:
+            phases[seen.object.name] = seen.object.phase  # type: ignore[attr-defined]
+            if seen.type == "DELETED":
+                del phases[seen.object.name]
     return phases
 
 
@@ -55,7 +51,7 @@ def test_a_recording_is_shown_as_of_any_moment(minutes: int) -> None:
 
 
 def test_its_end_is_shown_where_no_moment_is_named() -> None:
-    last = [event.t for event in recordings.events("night")][-1]
+    last = [seen.t for seen in recordings.events("night")][-1]
     assert read_archive(_NIGHT, lambda _: None).now == last
 
 
@@ -118,16 +114,6 @@ def test_a_recording_is_a_new_file_of_one_cluster(tmp_path: Path, capsys: pytest
     (tmp_path / "a.jsonl").write_text("mine")
     with pytest.raises(BadInput, match="is not written: File exists"):
         Recorder(tmp_path / "a.jsonl", 4000, Store(), "prod")
-
-
-def indexed(path: Path, notes: Notes | None = None) -> Recording:
-    with path.open("rb") as file:
-        return Recording(file, path.name, notes or Notes(), lambda _: None)
-
-
-def event(at: str, name: str = "a", type: str = "MODIFIED", **spec: Any) -> bytes:
-    whole = packed_schedule(name, **spec)
-    return msgspec.json.encode({"t": at, "kind": "schedules", "type": type, "object": whole}) + b"\n"
 
 
 def test_a_moment_costs_the_events_since_a_key_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

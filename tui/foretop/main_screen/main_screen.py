@@ -39,6 +39,7 @@ from foretop.widgets.styles import style_of
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.errors import ForetopError, let_through
 from foretop_core.pages import DETAIL, MOST_TABS, PAGES, TABS, chosen_tabs
+from foretop_core.room_finder import room_modules
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.text.terminal_text import width
 
@@ -143,6 +144,7 @@ class MainScreen(Screen[None]):
             yield StyledLine(ascii=ascii, id="clock")
         yield StyledLine(ascii=ascii, id="tabs")
         yield Container(id="pages")
+        yield StyledLine(ascii=ascii, id="time-line")
         yield Divider(ascii=ascii, id="bottom-rule")
         yield StyledLine(ascii=ascii, id="footer")
 
@@ -245,6 +247,8 @@ class MainScreen(Screen[None]):
     def pulse(self) -> None:
         """Draws what is on the screen as it is at this moment."""
         if self.state is not None:
+            if self.state.is_moving:
+                return
             self.state.begin_frame()
             self.state.source.watch_on_demand(self._kinds_on_demand())
             self.state.judge()
@@ -352,6 +356,8 @@ class MainScreen(Screen[None]):
             line = tab_bar_text.CONNECTING if self.trouble is None else tab_bar_text.cannot_start(self.trouble, cells)
             self.query_one("#status", StyledLine).show(line)
             return
+        if self.state.is_moving:
+            return
         # After the first paint: it draws on the store.
         from foretop.main_screen import status_line_text
 
@@ -360,6 +366,15 @@ class MainScreen(Screen[None]):
         clock.show(time)
         clock.styles.width = line_width(time)
         self.query_one("#status", StyledLine).show(line)
+        if self.state.moves_in_time:
+            self._show_time_line(self.state, cells)
+
+    def _show_time_line(self, state: DashboardState, cells: int) -> None:
+        shown = self.query_one("#time-line", StyledLine)
+        # Only a recording has one.
+        for room in room_modules("foretop", "time_line"):
+            shown.display = True
+            shown.show(room.time_line(state, cells))
 
     def _scope(self) -> str:
         if self.state is None:

@@ -261,6 +261,8 @@ class ScreenActions:
     def offers(self, action_id: str) -> bool:
         """By `can_<id>`; what has none always does something, but for a room's that is of a page or kind."""
         if (room := _OF_ROOMS.get(action_id)) is not None:
+            if room.of_recording:
+                return self.host.state is not None and self.host.state.moves_in_time
             is_always_offered = not (room.page or room.kinds or room.of_run)
             return is_always_offered or room.page == self.host.current or self._asked_of(room) is not None
         can: Callable[[], bool] | None = getattr(self, f"can_{action_id}", None)

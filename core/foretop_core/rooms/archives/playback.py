@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
 from itertools import islice
@@ -17,11 +17,15 @@ import msgspec
 
 from foretop_core.background import in_thread
 from foretop_core.clock import ManualClock
+from foretop_core.dashboard.session_protocol import WritableCluster
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.models.kinds import Kind
+from foretop_core.models.kinds import Kind, by_name
+from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.archives.client import ArchiveClient, fits, listed_kind
 from foretop_core.rooms.archives.contents import Archive
 from foretop_core.rooms.archives.recording import Key, RecordedEvent, Recording
+from foretop_core.rooms.archives.steps import Course, StepTarget, Stop, changes, findings, stop_beside
+from foretop_core.rules.triage import Thresholds
 
 LEAD_IN = 2_000
 """Events before a moment that are always told one by one: rules judge what was seen to happen, and since when."""
@@ -206,7 +210,10 @@ class Playback:
         self.begin = min(client.recording.begin for client in clients)
         self.end = max(client.recording.end for client in clients)
         self.speed = SPEEDS[2]
+        self.target = StepTarget.FINDING
         self._going = asyncio.Lock()
+        self._stepping = asyncio.Lock()
+        self._stop: Stop | None = None
         self.is_playing = False
         for client in clients:
             client.playback = self
@@ -214,6 +221,11 @@ class Playback:
     @property
     def now(self) -> datetime:
         return self._clock.now()
+
+    @property
+    def here(self) -> str:
+        """The words of the stop that this moment was stepped to; "" elsewhere."""
+        return self._stop.text if self._stop is not None and self._stop.at == self.now else ""
 
     async def go(self, moment: datetime) -> None:
         """To a moment of it: a few events on one by one, anywhere else by the differences first."""
@@ -242,6 +254,38 @@ class Playback:
     def _before(self, client: RecordedClient, moment: datetime) -> datetime:
         return client.recording.moment(max(0, client.recording.position(moment) - LEAD_IN - 1))
 
+    async def step(self, target: StepTarget, by: int, key: ObjectRef | None, limits: Thresholds) -> Stop | None:
+        """Goes to the nearest stop after now or before it, if there is one; of phases, those of this object count."""
+        async with self._stepping:
+            stop = await self._stop_beside(target, by, key, limits)
+            if stop is not None:
+                await self.go(stop.at)
+                self._stop = stop
+            return stop
+
+    async def _stop_beside(self, target: StepTarget, by: int, key: ObjectRef | None, limits: Thresholds) -> Stop | None:
+        now = self.now
+
+        def course(client: RecordedClient) -> Course | None:
+            match target:
+                case StepTarget.CHANGE:
+                    return changes(client.recording)
+                case StepTarget.FINDING:
+                    return findings(client.recording, limits)
+                case StepTarget.PHASE:
+                    kind = by_name(key.kind) if key is not None and key.context == client.config.name else None
+                    if key is None or kind is None:
+                        return None
+                    return changes(client.recording, (key.namespace, key.name), kind)
+
+        def look() -> Iterator[Stop | None]:
+            for client in self._clients:
+                if (way := course(client)) is not None:
+                    yield stop_beside(client.recording, now, by, way)
+
+        stops = await in_thread(lambda: [stop for stop in look() if stop is not None])
+        return min(stops, key=lambda stop: abs(stop.at - now), default=None)
+
     def change_speed(self, by: int) -> None:
         self.speed = SPEEDS[min(max(SPEEDS.index(self.speed) + by, 0), len(SPEEDS) - 1)]
 
@@ -257,3 +301,8 @@ class Playback:
             if self.is_playing:
                 await self.go(self.now + timedelta(seconds=passed * self.speed))
         self.is_playing = False
+
+
+def playback_of(clusters: Iterable[WritableCluster]) -> Playback | None:
+    """The one of all recordings of a session; None where there is no recording."""
+    return next((client.playback for cluster in clusters if isinstance(client := cluster.client, RecordedClient)), None)

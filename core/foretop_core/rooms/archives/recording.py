@@ -128,6 +128,15 @@ class Recording:
     def moment(self, event: int) -> datetime:
         return _moment(self._times[event])
 
+    def number(self, event: int) -> int:
+        """The number of the object that an event is of, in a state."""
+        number = self._ids[event]
+        return number if number >= 0 else ~number
+
+    def is_there(self, event: int) -> bool:
+        """True if the object is there after the event."""
+        return self._ids[event] >= 0
+
     def state(self, position: int) -> State:
         """The state that the events up to there have left; costs those since a key frame, and nothing of the file."""
         begin, frame = self._frames[bisect_right(self._frames, position, key=lambda frame: frame[0]) - 1]
@@ -164,8 +173,7 @@ class Recording:
 
     def _event(self, event: int, type: str = "") -> Iterator[RecordedEvent]:
         """Yields nothing where the file is not what it was when it was indexed."""
-        number = self._ids[event]
-        kind, key = self._objects[number if number >= 0 else ~number]
+        kind, key = self._objects[self.number(event)]
         try:
             content = _read_content(os.pread(self._file, self._lengths[event], self._lines[event]))
         except (ValueError, OSError):

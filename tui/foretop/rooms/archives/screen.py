@@ -1,7 +1,8 @@
-"""The changes of the last hour, on the screen."""
+"""The changes of the last hour; a recording plays, and goes to the moments beside the one that is shown."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 
 from foretop.bindings import Action, ActionGroup, RoomAction
@@ -13,6 +14,8 @@ from foretop_core.background import in_thread
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.archives.kept_changes import KeptChanges, beginning, cells
+from foretop_core.rooms.archives.playback import TICK, Playback, playback_of
+from foretop_core.rooms.archives.steps import StepTarget
 from foretop_core.store.change_history import KEPT_FOR
 from foretop_core.tables.engine.status_glyphs import Tone
 
@@ -27,6 +30,23 @@ ACTIONS = (
             words=("changes",),
         ),
         after="windows",
+    ),
+    *(
+        RoomAction(Action(id, (key,), shown, title, ActionGroup.TIME, words=words), after="zone", of_recording=True)
+        for id, key, shown, title, words in (
+            ("play", "T", "T", "play the recording, or stand still", ("pause", "time")),
+            ("slower", "left_curly_bracket", "{", "play slower", ("speed",)),
+            ("faster", "right_curly_bracket", "}", "play faster", ("speed",)),
+            ("step_back", "comma", ",", "to the one before: finding, phase or change", ("earlier",)),
+            ("step_on", "full_stop", ".", "to the next one: finding, phase or change", ("later",)),
+            (
+                "step_by",
+                "equals_sign",
+                "=",
+                "what those two keys go to: findings, phases of the object, any change",
+                ("step",),
+            ),
+        )
     ),
 )
 _MOST_LINES = 500
@@ -64,3 +84,75 @@ def _lines(state: DashboardState, context: str, kept: KeptChanges) -> Iterator[P
         yield Paragraph((span(f"and {more:,} more: foretop get changes prints all"),), indent=4)
     if said := beginning(changes, now - KEPT_FOR, zone):
         yield Paragraph((span(said, Tone.DIM),), indent=4)
+
+
+async def do_play(host: ActionHost, _: ObjectRef | None) -> None:
+    """Plays, or stands still."""
+    playback = _playback(host)
+    if playback is None:
+        return
+    if playback.is_playing:
+        playback.is_playing = False
+    else:
+        host.run_worker(_play(host, playback))
+
+
+async def _play(host: ActionHost, playback: Playback) -> None:
+    playing = asyncio.create_task(playback.play(), name="playing a recording")
+    while not playing.done():
+        await asyncio.wait([playing], timeout=TICK)
+        host.pulse()
+    playing.result()
+
+
+async def do_slower(host: ActionHost, _: ObjectRef | None) -> None:
+    _change_speed(host, -1)
+
+
+async def do_faster(host: ActionHost, _: ObjectRef | None) -> None:
+    _change_speed(host, 1)
+
+
+def _change_speed(host: ActionHost, by: int) -> None:
+    if (playback := _playback(host)) is not None:
+        playback.change_speed(by)
+        host.pulse()
+
+
+async def do_step_back(host: ActionHost, _: ObjectRef | None) -> None:
+    _step(host, -1)
+
+
+async def do_step_on(host: ActionHost, _: ObjectRef | None) -> None:
+    _step(host, 1)
+
+
+def _step(host: ActionHost, by: int) -> None:
+    playback, state, page = _playback(host), host.state, host.page
+    if playback is None or state is None or page is None:
+        return
+    playback.is_playing = False
+    target, key = playback.target, page.subject()
+    if target is StepTarget.PHASE and key is None:
+        host.app.notify("Phase: put the cursor on an object first")
+        return
+
+    async def step() -> None:
+        if await playback.step(target, by, key, state.thresholds) is None:
+            of = f" of {span(key.name).text}" if target is StepTarget.PHASE and key is not None else ""
+            host.app.notify(f"No {'later' if by > 0 else 'earlier'} {target.value}{of} in the recording")
+        host.pulse()
+
+    host.run_worker(step())
+
+
+async def do_step_by(host: ActionHost, _: ObjectRef | None) -> None:
+    """The next of findings, phases and changes."""
+    if (playback := _playback(host)) is not None:
+        targets = list(StepTarget)
+        playback.target = targets[(targets.index(playback.target) + 1) % len(targets)]
+        host.pulse()
+
+
+def _playback(host: ActionHost) -> Playback | None:
+    return playback_of(host.state.source.clusters.values()) if host.state is not None else None
