@@ -237,3 +237,53 @@ def test_what_is_no_archive_is_one_line(content: bytes, why: str, tmp_path: Path
 def test_a_path_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="cannot be opened: No such file"):
         read(tmp_path / "none")
+
+
+def test_a_sparse_member_whose_holes_are_no_numbers_is_no_failure_of_foretop(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar"
+    tar(path, {"x/all.json": listed(schedule("daily"))}, "w:")
+    head = bytearray(tarfile.TarInfo("x/holes.json").tobuf(tarfile.GNU_FORMAT))
+    head[156:157], head[482:483] = tarfile.GNUTYPE_SPARSE, b"\1"
+    head[148:156] = b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    path.write_bytes(path.read_bytes().rstrip(b"\0").ljust(1024, b"\0")[:1024] + bytes(head) + b"\0" * 200)
+    archive = read(path)
+    assert len(archive.objects[SCHEDULE]) == 1
+    assert any("cannot be read to its end" in note for note in archive.notes)
+
+
+def test_a_mark_of_byte_order_is_no_part_of_json(tmp_path: Path) -> None:
+    files = {
+        "x/a.json": b"\xef\xbb\xbf" + listed(schedule("daily")),
+        "x/b.yaml": b"\xef\xbb\xbf" + yaml.safe_dump(schedule("b")).encode(),
+    }
+    assert len(read(tree(tmp_path / "t", files)).objects[SCHEDULE]) == 2
+
+
+def test_many_harmless_bombs_in_a_zip_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(members, "_HARMLESS", 2**20)
+    zeros = {f"x/{number}.json": b"\0" * 2**20 for number in range(10)}
+    archive = read(zipped(tmp_path / "a.zip", {"x/all.json": listed(schedule("daily")), **zeros}))
+    assert "Left out, for it unpacks to far more than it takes: x/1.json and 8 more" in archive.notes
+
+
+def test_an_encrypted_member_is_left_out_in_a_few_words(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", {"x/secret.json": b"{}", "x/all.json": listed(schedule("daily"))})
+    data = bytearray(path.read_bytes())
+    data[data.find(b"PK\x01\x02") + 8] |= 1
+    path.write_bytes(data)
+    assert "Left out, for it is encrypted: x/secret.json" in read(path).notes
+
+
+@pytest.mark.parametrize("name", ["inner.tar.gz", "inner.tgz", "all.json.gz", "more.zip", "old.tar.xz"])
+def test_an_archive_in_an_archive_is_not_opened_and_said(name: str, tmp_path: Path) -> None:
+    archive = read(tree(tmp_path / "t", {"x/all.json": listed(schedule("daily")), f"x/{name}": b"packed"}))
+    assert f"Is packed itself, and not opened: x/{name}" in archive.notes
+
+
+def test_a_note_is_one_line(tmp_path: Path) -> None:
+    holes = b"kind: Schedule\n" + b"\0" * 100
+    archive = read(tree(tmp_path / "t", {"x/all.json": listed(schedule("daily")), "x/holes.yaml": holes}))
+    (note,) = [note for note in archive.notes if "holes.yaml" in note]
+    assert note.isprintable()
+    assert "\\n" not in note

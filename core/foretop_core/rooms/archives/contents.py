@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -38,6 +39,7 @@ _READ = re.compile(rf"""^[ \t-]*"?kind"?:[ \t]*["']?(?:{_READ_NAMES})["']?,?[ \t
 _RECORDING = ".jsonl"
 LISTED_FILE = "foretop/listed.json"
 _OBJECT_FILES = (".json", ".yaml", ".yml")
+_PACKED = (".gz", ".tgz", ".xz", ".bz2", ".zip", ".tar")
 _TEXT_FILES = (".log", ".txt")
 _IN_NAMESPACE = re.compile(r"(?:^|/)namespaces/([^/]+)/|(?:^|/)kubecapture/[^/]+/([^/]+)/[^/]+$")
 _PLURAL = re.compile(r"(?:^|/)([a-z]+)[^/]*$")
@@ -172,7 +174,9 @@ class _Reader:
             data = read_member(member, self._notes)
             if data is not None:
                 place = _IN_NAMESPACE.search(name)
-                self._take_file(data, name, (place[1] or place[2]) if place else "")
+                self._take_file(data.removeprefix(BOM_UTF8), name, (place[1] or place[2]) if place else "")
+        elif name.endswith(_PACKED):
+            self._notes.add("Is packed itself, and not opened", name)
 
     def _take_listed(self, data: bytes) -> None:
         """Believes what foretop wrote, as far as it can be read."""
@@ -322,4 +326,4 @@ def _without_items(value: dict[str, Any]) -> dict[str, str]:
 
 def _brief(problem: Exception) -> str:
     mark = getattr(problem, "problem_mark", None)
-    return f"line {mark.line + 1}" if mark else str(problem)[:80]
+    return f"line {mark.line + 1}" if mark else " ".join(str(problem).split())[:80]

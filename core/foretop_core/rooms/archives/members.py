@@ -40,12 +40,17 @@ _HARMLESS = 64 * 2**20
 _MOST_RATIO = 200
 """What unpacks to more than so many times its size, and to more than is harmless, was made to do so."""
 _LONGEST_NAME = 1000
+_ENCRYPTED = 1
 _AT_A_TIME = 2**18
 BROKEN = (
     OSError,
     EOFError,
     ValueError,
     RuntimeError,
+    # The libraries take numbers and parts of a header for what they should be.
+    LookupError,
+    TypeError,
+    ArithmeticError,
     tarfile.TarError,
     zipfile.BadZipFile,
     zlib.error,
@@ -233,7 +238,7 @@ def _of_tar(stream: IO[bytes], notes: Notes) -> Iterator[Member]:
 
 def _of_zip(file: IO[bytes], notes: Notes) -> Iterator[Member]:
     _check_directory(file)
-    passed = 0
+    passed, packed_size = 0, 0
     with zipfile.ZipFile(file) as packed:
         for info in packed.infolist():
             if info.is_dir():
@@ -241,10 +246,14 @@ def _of_zip(file: IO[bytes], notes: Notes) -> Iterator[Member]:
             if stat.S_ISLNK(info.external_attr >> 16):
                 notes.add("Left out, for it is a link or no regular file", info.filename)
                 continue
-            if info.file_size > _HARMLESS + _MOST_RATIO * info.compress_size or passed > MOST_UNPACKED:
+            if info.flag_bits & _ENCRYPTED:
+                notes.add("Left out, for it is encrypted", info.filename)
+                continue
+            whole, takes = passed + info.file_size, packed_size + info.compress_size
+            if whole > min(MOST_UNPACKED, _HARMLESS + _MOST_RATIO * takes):
                 notes.add("Left out, for it unpacks to far more than it takes", info.filename)
                 continue
-            passed += info.file_size
+            passed, packed_size = whole, takes
             yield Member(info.filename, info.file_size, partial(packed.open, info))
 
 
