@@ -144,6 +144,27 @@ def test_volumes_are_proven_by_what_velero_made_of_them(tmp_path: Path, capsys: 
         assert shop["volumesUnknown"] == why
 
 
+def test_findings_and_the_report_look_at_volumes_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They answer as the exporter and the page of the namespaces do."""
+    claim = {
+        **_CLAIM,
+        "metadata": {"name": "cart", "namespace": "shop"},
+        "spec": {"volumeName": "pv-cart"},
+        "status": {"phase": "Bound"},
+    }
+    source = {"claimRef": {"namespace": "shop", "name": "cart"}, "nfs": {"server": "a", "path": "/"}}
+    volume = {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv-cart"}, "spec": source}
+    place = obj("VolumeSnapshotLocation", "default", {"provider": "aws"})
+    with box_in_thread([*OBJECTS, place, claim, volume]) as box:
+        for command in (["get", "findings"], ["report"]):
+            run([*command, "-o", "json", "--kubeconfig", kubeconfig(box, tmp_path)])
+            answer = json.loads(capsys.readouterr().out)
+            found = {(one["code"], one["name"]) for one in answer.get("findings") or answer["items"]}
+            assert ("volumes-never-taken", "shop") in found, command
+        run(["handover", "--kubeconfig", kubeconfig(box, tmp_path)])
+        assert "1 volume never taken" in capsys.readouterr().out
+
+
 def test_findings_name_what_nothing_covers(
     box: LocalApiServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

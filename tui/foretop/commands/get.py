@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from foretop.commands.connection import connection_options, from_files
 from foretop.commands.finding_sentences import FindingSentences, why_untold
 from foretop.commands.help_examples import OwnOptionsFirst, example
-from foretop.commands.live_session import running_session, wait_synced
+from foretop.commands.live_session import running_session, wait_evidence, wait_synced
 from foretop.commands.output import emit, say, say_signed, say_to, table, warn, without_controls
 from foretop.commands.view_rows import FindingRows, PrintedTable, ResourceRows, RowChange, row_changes
 from foretop_core.errors import BadInput, ForetopError
@@ -165,7 +165,7 @@ async def _get(
         if watch:
             await _watch(source, chosen, session, plain)
             return 0
-        _, bad = await wait_synced(session)
+        _, bad = await (wait_synced(session) if isinstance(view, View) else wait_evidence(session))
         bad += _namespaces_unseen(session) if view.name == "protection" else []
         warn(bad)
         source.pump()

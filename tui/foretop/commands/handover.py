@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from foretop.commands.connection import config_of, connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
-from foretop.commands.live_session import judged_state, running_session, wait_synced
+from foretop.commands.live_session import judged_state, running_session, wait_evidence
 from foretop.commands.output import warn
 from foretop_core.clock import display_zone
 from foretop_core.dashboard.handover import handover_of, handover_text
@@ -43,7 +43,7 @@ async def _handover(
     session_options: SessionOptions, zone_name: str, environ: Mapping[str, str], *, markdown: bool
 ) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
-        _, bad = await wait_synced(session)
+        _, bad = await wait_evidence(session)
         handover = await handover_of(await judged_state(session), environ)
         click.echo(handover_text(handover, display_zone(zone_name, environ), markdown=markdown))
         warn(bad)

@@ -20,11 +20,13 @@ from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.models.kinds import Kind
+from foretop_core.models.kinds import CLAIM, VOLUME, Kind
 from foretop_core.own_files import read_file, why_not
 from foretop_core.session import WATCHED, Session, open_session
 
 _LONGEST_TOKEN = 2**14
+JUDGED_VOLUMES = frozenset({CLAIM.name, VOLUME.name})
+"""The kinds of which a finding tells what no run takes; who may not list them misses nothing else."""
 
 
 @asynccontextmanager
@@ -61,6 +63,16 @@ async def wait_synced(session: Session) -> tuple[list[str], list[ForetopError]]:
     if bad and not good:
         raise bad[0]
     return good, bad
+
+
+async def wait_evidence(session: Session) -> tuple[list[str], list[ForetopError]]:
+    """As `wait_synced`, and for the volumes by which findings are judged, as the exporter judges them.
+
+    Where a Velero is, and so where they count, is known only after the first lists.
+    """
+    await wait_synced(session)
+    session.watch_on_demand(JUDGED_VOLUMES)
+    return await wait_synced(session)
 
 
 def dashboard_state(session: Session) -> DashboardState:

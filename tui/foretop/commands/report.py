@@ -22,13 +22,13 @@ from foretop_core.cron import shown
 from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.errors import BadInput, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.models.kinds import DATA_UPLOAD, POD_VOLUME_BACKUP
 from foretop_core.room_finder import room_modules
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunState, queue_line, run_facts
 from foretop_core.rules.facts.schedule_facts import schedule_facts
 from foretop_core.rules.facts.server_facts import ServerPod, server_facts
 from foretop_core.rules.facts.size_facts import DAY, grown_most, night_sizes
+from foretop_core.rules.facts.volume_facts import KINDS_OF_VOLUMES
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.own_failures import Failure, problem_text
 from foretop_core.rules.phases import WAITING
@@ -100,7 +100,7 @@ async def _of_clusters(session_options: SessionOptions, at: datetime | None, for
         good, bad = await wait_synced(session)
         judged_by = {name: session.snapshot(name).unseen for name in good}
         # Without the right to see movements only the sizes of volumes are not known: nothing else is judged by them.
-        session.watch_on_demand(frozenset({POD_VOLUME_BACKUP.name, DATA_UPLOAD.name}))
+        session.watch_on_demand(KINDS_OF_VOLUMES)
         await wait_synced(session)
         snapshots = [
             (replace(session.snapshot(name), unseen=judged_by[name]), at or session.clock(name).now()) for name in good

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from foretop.commands.live_session import dashboard_state
+from foretop.commands.live_session import JUDGED_VOLUMES, dashboard_state
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAMESPACE
@@ -128,6 +128,8 @@ class FindingRows(PrintedTable):
 
     def pump(self) -> None:
         super().pump()
+        # Wherever a Velero is by now.
+        self._session.watch_on_demand(JUDGED_VOLUMES)
         self._state.judge(at_once=True)
         self._model.pump()
 

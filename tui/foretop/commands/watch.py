@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from foretop.commands.connection import connection_options
 from foretop.commands.finding_sentences import UNTOLD, FindingSentences, why_untold
 from foretop.commands.help_examples import OwnOptionsFirst, example
-from foretop.commands.live_session import bearer_token, running_session, until_ended
+from foretop.commands.live_session import bearer_token, running_session, until_ended, wait_evidence
 from foretop.commands.output import say, warn
 from foretop.commands.view_rows import FindingRows, RowChange, row_changes
 from foretop.commands.watch_receivers import EVENTS, Alertmanager, Receiver, Webhook
@@ -109,7 +110,9 @@ async def _watch(
     receivers: Sequence[Receiver],
 ) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
-        await asyncio.gather(*(session.settled(name) for name in session.contexts), return_exceptions=True)
+        with suppress(ForetopError):
+            # All that is there comes in first, and is no news; a cluster that does not answer is a finding.
+            await wait_evidence(session)
         sentences = FindingSentences(why_untold(session))
         counts = existing
         async for changes in row_changes(FindingRows(session, "")):
