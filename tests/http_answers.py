@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from socketserver import StreamRequestHandler, ThreadingTCPServer
 from typing import Any
 
 Answer = Callable[[str, str, bytes], tuple[int, bytes]]
@@ -40,5 +41,21 @@ def answering(answer: Answer) -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+@contextmanager
+def echoing() -> Iterator[str]:
+    """The address of one that sends back what it got, which is no answer of HTTP."""
+
+    class Handler(StreamRequestHandler):
+        def handle(self) -> None:
+            self.wfile.write(self.request.recv(2**16))
+
+    with ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
         finally:
             server.shutdown()

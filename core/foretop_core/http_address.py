@@ -1,8 +1,10 @@
-"""Addresses of servers beside the cluster, as a person gives them."""
+"""Servers beside the cluster: their addresses as a person gives them, and why one does not answer."""
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
+
+from aiohttp import ClientConnectionError, ClientError
 
 from foretop_core.errors import BadInput
 from foretop_core.foreign_text import redacted
@@ -21,3 +23,10 @@ def check_http_address(url: str, server: str, token: str) -> None:
         raise BadInput(f"{redacted(url)} is not an address of {server}", "it is not http(s)://HOST[:PORT][/PATH]")
     if token and parts.username is not None:
         raise BadInput(f"{redacted(url)} has a user, and there is a token", "only one can be sent", "leave one out")
+
+
+def why_no_answer(problem: ClientError | OSError) -> str:
+    """Never what the server has sent: that may be the token that it got."""
+    if isinstance(problem, ClientError) and not isinstance(problem, ClientConnectionError):
+        return "its answer is cut off, or no HTTP"
+    return redacted(str(problem)) or "no answer"

@@ -18,11 +18,11 @@ import pytest
 
 from foretop.cli import run
 from foretop.commands.view_rows import RowChange
-from foretop.commands.watch_receivers import Alertmanager
+from foretop.commands.watch_receivers import Alertmanager, Receiver
 from foretop_core.models.wire import ObjectRef
 from foretop_demo.scenarios.scenario_builder import HOME
 from foretop_demo.simulated_cluster import SimulatedCluster
-from tests.http_answers import answering
+from tests.http_answers import answering, echoing
 from tests.wire.boxes import living_box
 
 Got = queue.Queue[tuple[str, str, Any]]
@@ -104,6 +104,19 @@ def test_a_webhook_gets_each_change_until_it_takes_it(tmp_path: Path) -> None:
         assert "canary" not in told
 
 
+def test_what_a_receiver_sends_back_is_not_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    with echoing() as url, pytest.raises(TimeoutError):
+        asyncio.run(delivered(Alertmanager(url, "canary"), 1.0))
+    told = capsys.readouterr().err
+    assert "its answer is cut off, or no HTTP" in told
+    assert "canary" not in told
+
+
+async def delivered(receiver: Receiver, seconds: float) -> None:
+    async with asyncio.timeout(seconds):
+        await receiver.deliver()
+
+
 @pytest.mark.usefixtures("box")
 def test_alertmanager_gets_all_that_stands_and_a_heartbeat(tmp_path: Path) -> None:
     with taking() as (url, got), watching(tmp_path, "--alertmanager", url):
@@ -129,13 +142,8 @@ def test_an_alert_does_not_start_after_it_has_ended(since: str | None, starts: b
         receiver = Alertmanager(url, "")
         for change in ("ADDED", "DELETED"):
             receiver.take(RowChange(change, ObjectRef("c", "Schedule", "x", "x"), item))
-
-        async def deliver() -> None:
-            async with asyncio.timeout(2):
-                await receiver.deliver()
-
         with pytest.raises(TimeoutError):
-            asyncio.run(deliver())
+            asyncio.run(delivered(receiver, 1.0))
         _, alert = got.get(timeout=60)[2]
     assert ("startsAt" in alert) is starts
     assert alert["endsAt"]

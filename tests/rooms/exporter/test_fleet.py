@@ -13,7 +13,7 @@ from foretop.cli import run
 from foretop_core.rooms.exporter import prometheus
 from foretop_core.rooms.exporter.fleet import ClusterState, Series, WorstFinding, fleet
 from foretop_core.rules.severity import Severity
-from tests.http_answers import answering
+from tests.http_answers import answering, echoing
 from tests.objects import NOW
 from tests.rooms.exporter.test_exporter import STILL
 from tests.wire.boxes import living_box
@@ -67,6 +67,12 @@ def test_two_names_of_one_uid_are_one_cluster_and_two_clusters_of_one_name_are_t
     assert [(row.cluster, row.uids) for row in rows] == [("a", ("u-1",)), ("c", ("u-2", "u-3"))]
 
 
+def test_another_name_of_a_cluster_hides_neither_its_news_nor_its_errors() -> None:
+    error = one("findings", 1.0, "b", severity="error", code="namespace-late")
+    (row,) = fleet([*alive("a", "u-1"), *alive("b", "u-1"), error, *alive("c", "u-1"), one("up", 0.0, "c")], NOW)
+    assert (row.cluster, row.state) == ("b", ClusterState.ERRORS)
+
+
 def test_numbers_of_an_exporter_that_has_stopped_are_no_news() -> None:
     """It may go on to answer with the last that it worked out."""
     (row,) = fleet(alive(), NOW + timedelta(hours=1))
@@ -75,6 +81,9 @@ def test_numbers_of_an_exporter_that_has_stopped_are_no_news() -> None:
     assert (row.state, row.stale) == (ClusterState.NO_PROBLEMS, 0)
     (row,) = fleet([one("up")], NOW)
     assert (row.state, row.judged) == (ClusterState.NO_NEWS, None)
+    last = one("judged_timestamp_seconds", NOW.timestamp() - 60)
+    (row,) = fleet([last], NOW)
+    assert (row.state, row.stale) == (ClusterState.NO_NEWS, 60), "it has gone, and with it all but when it judged last"
 
 
 def test_who_does_not_say_what_was_seen_has_not_seen_all() -> None:
@@ -98,6 +107,15 @@ def test_odd_numbers_cost_themselves_only(odd: float) -> None:
         NOW,
     )
     assert (row.state, row.done_by) == (ClusterState.ERRORS, None)
+
+
+def test_what_a_server_sends_back_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "token").write_text("canary")
+    with echoing() as url:
+        assert run(["fleet", "--prometheus", url, "--prometheus-token-file", str(tmp_path / "token")]) == 3
+    told = capsys.readouterr().err
+    assert "its answer is cut off, or no HTTP" in told
+    assert "canary" not in told
 
 
 ODD = {"cluster": "odd"}

@@ -17,7 +17,7 @@ from foretop.commands.output import warn
 from foretop.commands.view_rows import RowChange
 from foretop_core.errors import ForetopError
 from foretop_core.foreign_text import redacted, redacted_values
-from foretop_core.http_address import check_http_address
+from foretop_core.http_address import check_http_address, why_no_answer
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.tables.engine.json_items import Item
 
@@ -81,11 +81,11 @@ class Receiver(ABC):
             # A redirect may lead to another host, and with it the token.
             async with session.post(url, json=body, allow_redirects=False) as answer:
                 status, why = answer.status, f"HTTP {answer.status}"
-        except (ClientError, OSError, TimeoutError) as problem:
-            status, why = 0, str(problem) or "no answer"
+        except (ClientError, OSError) as problem:
+            status, why = 0, why_no_answer(problem)
         failed = "" if 200 <= status < 300 else why
         if failed and failed != self._failed:
-            warn([ForetopError(f"Cannot send to {redacted(self._url)}", redacted(failed))])
+            warn([ForetopError(f"Cannot send to {redacted(self._url)}", failed)])
         self._failed = failed
         return status
 

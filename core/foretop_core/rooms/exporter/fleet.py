@@ -119,10 +119,10 @@ def fleet(series: Iterable[Series], now: datetime) -> tuple[ClusterRow, ...]:
 
 
 def ranked(rows: Iterable[ClusterRow]) -> tuple[ClusterRow, ...]:
-    """Puts those first that need somebody; several names of one uid are one, by the first name."""
+    """Puts those first that need somebody; several names of one uid are one, that with news and of these the worst."""
     distinct: list[ClusterRow] = []
     uids: set[str] = set()
-    for row in sorted(rows, key=lambda row: row.cluster):
+    for row in sorted(rows, key=lambda row: (row.state is ClusterState.NO_NEWS, urgency(row))):
         if not uids.intersection(row.uids):
             distinct.append(row)
             uids.update(row.uids)
@@ -164,7 +164,8 @@ def cluster_row(name: str, series: Iterable[Series], now: datetime) -> ClusterRo
     slots = values("slots")
     judged = _moment(min(values("judged_timestamp_seconds"), default=None))
     stale = max(values("stale_seconds"), default=0.0)
-    has_stopped = judged is None or now - judged > _STOPPED
+    ups = values("up")
+    has_stopped = judged is None or not ups or now - judged > _STOPPED
     if judged is not None and has_stopped:
         stale = (now - judged).total_seconds()
     visible = values("visible")
@@ -181,7 +182,7 @@ def cluster_row(name: str, series: Iterable[Series], now: datetime) -> ClusterRo
         state=_state(
             errors,
             warnings,
-            is_up=not has_stopped and all(up := values("up")) and bool(up),
+            is_up=not has_stopped and all(ups),
             is_loading=not has_stopped and not stale,
             sees_all=bool(visible) and all(visible),
         ),

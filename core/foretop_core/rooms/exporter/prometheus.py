@@ -13,7 +13,7 @@ from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
 from foretop_core.background import in_thread
 from foretop_core.errors import ForetopError
 from foretop_core.foreign_text import LONGEST_QUOTE, redacted
-from foretop_core.http_address import check_http_address
+from foretop_core.http_address import check_http_address, why_no_answer
 from foretop_core.rooms.exporter.fleet import NEEDED, Series
 from foretop_core.tables.text.terminal_text import unsigned
 
@@ -78,7 +78,7 @@ async def _ask(session: ClientSession, server: PrometheusServer, query: str) -> 
     except TimeoutError:
         raise _failure(server, f"no answer within {_LIMIT:g} s") from None
     except (ClientError, OSError) as problem:
-        raise _failure(server, str(problem) or type(problem).__name__) from None
+        raise _failure(server, why_no_answer(problem)) from None
     if len(body) > _MOST_BYTES:
         raise _failure(server, f"its answer has more than {_MOST_BYTES // 2**20} MB")
     try:
