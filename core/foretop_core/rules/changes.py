@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from os.path import commonprefix
 from typing import Any
 
 import msgspec
@@ -24,6 +25,7 @@ from foretop_core.rules.pauses import pause_info, written_with
 
 _LONGEST = 64
 """Letters of a phase, a condition or a field; anybody may write a megabyte into them."""
+_LED_IN_BY = 12
 _MOST_FIELDS = 12
 """Of one write; whoever writes a whole template anew is told of in a few lines."""
 _OPEN = ("", "0s", "{}")
@@ -109,10 +111,18 @@ def _fields_changed(key: ObjectRef, before: Resource, after: Resource, at: datet
     for name in fields[:_MOST_FIELDS]:
         by_field = _expression_by(after) if name == "spec.schedule" and isinstance(after, Schedule) else ""
         yield ObservedTransition(
-            at, key, name[:_LONGEST], was.get(name, "")[:_LONGEST], now.get(name, "")[:_LONGEST], by_field or by
+            at, key, name[:_LONGEST], *_from_where_they_differ(was.get(name, ""), now.get(name, "")), by_field or by
         )
     if len(fields) > _MOST_FIELDS:
         yield ObservedTransition(at, key, f"{len(fields) - _MOST_FIELDS} more fields of spec", by=by)
+
+
+def _from_where_they_differ(was: str, now: str) -> tuple[str, str]:
+    """Both texts; of long ones the beginning that they share is left out."""
+    shared = len(commonprefix((was, now))) - _LED_IN_BY
+    if max(len(was), len(now)) > _LONGEST and shared > 0:
+        was, now = f"…{was[shared:]}", f"…{now[shared:]}"
+    return was[:_LONGEST], now[:_LONGEST]
 
 
 def _differ(name: str, was: str, now: str) -> bool:

@@ -48,6 +48,12 @@ def test_a_pause_is_told_once_with_who_did_it() -> None:
     assert words(schedule(), by_foretop) == ["paused: false → true by maria"]
 
 
+def test_long_values_are_told_from_where_they_differ() -> None:
+    kept = [f"kind-{number}" for number in range(20)]
+    before, after = (schedule(template={"excludedResources": kinds}) for kinds in (kept, [*kept, "secrets"]))
+    assert words(before, after) == ['spec.template.excludedResources: …8","kind-19"] → …8","kind-19","secrets"]']
+
+
 def test_fields_of_the_spec_are_told_each_with_the_program_that_wrote_it() -> None:
     before = schedule(template={"ttl": "24h"}, managedFields=[written("helm")])
     after = schedule(
