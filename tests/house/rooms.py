@@ -53,8 +53,10 @@ def remove(tree: Path, room: str) -> Iterator[Path]:
         if (folder / room).is_dir():
             shutil.rmtree(folder / room)
             yield folder / room
-    # A real API server and a real Velero have fixtures of their own: the room's tests stand among the others there.
-    for path in (*(tree / "tests/real").glob("test_*.py"), *(tree / "tests/velero").glob("test_*.py")):
+    # A real API server and a real Velero have fixtures of their own: the room's tests stand among the others there, as
+    # its measurements do.
+    places = ("tests/real/test_*.py", "tests/velero/test_*.py", "trials/**/*.py")
+    for path in (path for place in places for path in tree.glob(place)):
         if re.search(rf"\brooms\.{room}\b|\(\[?\"(?:{'|'.join(commands)})\"", path.read_text(encoding="utf-8")):
             path.unlink()
             yield path
@@ -67,13 +69,9 @@ def remove(tree: Path, room: str) -> Iterator[Path]:
 
 def _commands(room: str) -> list[str]:
     """The room's own commands, and its verbs of others."""
-    return [
-        command
-        for module in rooms("foretop")
-        if module.__name__ == f"foretop.rooms.{room}"
-        for codes in module.EXIT_CODES
-        for command in codes.commands
-    ]
+    (module,) = (module for module in rooms("foretop") if module.__name__ == f"foretop.rooms.{room}")
+    views = [f"get {word}" for word in getattr(module, "GET", {})]
+    return [*views, *(command for codes in module.EXIT_CODES for command in codes.commands)]
 
 
 def _run_what_is_left(tree: Path, *, collect: bool) -> int:
