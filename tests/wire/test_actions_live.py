@@ -24,12 +24,6 @@ def living(scene: str, folder: Path, speed: float, options: ScenarioOptions | No
         yield path
 
 
-@pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-
-
 def followed(capsys: pytest.CaptureFixture[str]) -> str:
     (item,) = json.loads(capsys.readouterr().out)["items"]
     return str(item["followed"])

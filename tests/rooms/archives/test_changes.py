@@ -23,12 +23,6 @@ HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 NIGHT = recordings.FOLDER / "night.jsonl"
 
 
-@pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-
-
 def test_a_bundle_tells_what_its_objects_prove(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["get", "changes", "name:held", "--since", "1h", "-f", str(BUNDLE), "-o", "json"]) == 0
     out, err = capsys.readouterr()

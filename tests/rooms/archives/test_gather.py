@@ -20,12 +20,6 @@ _BY_THE_SECOND = {"evidence", "expectedStart", "expectedEnd", "bytesPerSecond", 
 PRIVATE = "correct-horse-battery"
 
 
-@pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-
-
 def rows(capsys: pytest.CaptureFixture[str], view: str, *source: str) -> list[dict[str, Any]]:
     assert run(["get", view, "-o", "json", *source]) == 0
     items: list[dict[str, Any]] = json.loads(capsys.readouterr().out)["items"]

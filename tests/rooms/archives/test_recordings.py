@@ -71,13 +71,6 @@ def test_before_its_beginning_there_is_nothing_and_an_archive_has_one_moment() -
         read_archive(BUNDLE, lambda _: None, early)
 
 
-@pytest.fixture
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-
-
-@pytest.mark.usefixtures("_home")
 def test_what_is_recorded_shows_what_the_cluster_showed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recording = tmp_path / "now.jsonl"
     with living_box("contents", tmp_path, 0.0) as (_, path):

@@ -45,12 +45,6 @@ STILL = 0.001
 """A speed at which no fact changes while two commands look."""
 
 
-@pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-
-
 def read(text: str) -> dict[str, dict[Labels, float]]:
     """The samples by name and labels."""
     found: dict[str, dict[Labels, float]] = {}

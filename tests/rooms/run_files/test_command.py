@@ -16,12 +16,6 @@ from foretop_demo.simulated_cluster import SimulatedCluster
 from tests.wire.boxes import living_box
 
 
-@pytest.fixture(autouse=True)
-def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-
-
 @contextmanager
 def living(folder: Path) -> Iterator[tuple[SimulatedCluster, str]]:
     with living_box("protection", folder, 100.0) as (box, path):
