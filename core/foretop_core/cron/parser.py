@@ -195,13 +195,9 @@ def _check(term: str, start: int, end: int, step: int, bounds: Bounds, grammar: 
 
 def _bits(start: int, end: int, step: int, bounds: Bounds) -> int:
     around = range(start, _unwrapped(start, end, bounds) + 1, step)
-    return sum(1 << _wrapped(value, bounds) for value in around)
+    return sum(1 << (bounds.low + (value - bounds.low) % bounds.size) for value in around)
 
 
 def _unwrapped(start: int, end: int, bounds: Bounds) -> int:
     """The end of a range as if the field continued: hour 2 in `22-2` is hour 26."""
     return end if start <= end else end + bounds.size
-
-
-def _wrapped(value: int, bounds: Bounds) -> int:
-    return bounds.low + (value - bounds.low) % bounds.size

@@ -50,7 +50,7 @@ def schedule_pane(entry: ScheduleRow, render: RenderContext) -> tuple[Paragraph,
 
 
 def schedule_page(
-    entry: ScheduleRow, render: RenderContext, cells: int, to_do: Sequence[Paragraph] = (), *, is_wide: bool
+    entry: ScheduleRow, render: RenderContext, cells: int, to_do: Sequence[Paragraph], *, is_wide: bool
 ) -> tuple[Paragraph, ...]:
     """The sentence, what happens, how it is set up and the chart of its runs; the table of them stands below it.
 
@@ -59,7 +59,12 @@ def schedule_page(
     facts = render.schedule_facts(entry)
     head = _statement(facts, render) or _good_ones(facts)
     body = _unpausing(facts, render) if entry.schedule.spec.paused else _running(facts, render)
-    happens = (*body, *_next_volumes(facts, render), *_last_in_table(facts, render), *to_do)
+    happens = (
+        *body,
+        *volume_paragraphs(next_volumes(render.snapshot, facts.schedule)),
+        *_last_in_table(facts, render),
+        *to_do,
+    )
     if not is_wide:
         chart = run_chart_lines(entry, render, cells, _PAGE_CHART_ROWS, tells_usual=True)
         return *head, *happens, *_set_up_briefly(facts), *chart
@@ -72,10 +77,6 @@ def schedule_page(
     chart = run_chart_lines(entry, render, cells, _WIDE_PAGE_CHART_ROWS, has_dates=True)
     gap = paragraph("")
     return *head, *((gap,) if head else ()), *beside(left, right, cells), gap, *chart, *((gap,) if chart else ())
-
-
-def _next_volumes(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:
-    return tuple(volume_paragraphs(next_volumes(render.snapshot, facts.schedule)))
 
 
 def _last_in_table(facts: ScheduleFacts, render: RenderContext) -> tuple[Paragraph, ...]:

@@ -95,7 +95,7 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None, 
         if excess > 0 and paragraph.yields:
             removed[index] = max(0, min(excess, len(folded) - paragraph.least))
             excess -= removed[index]
-        elif excess < 0 and paragraph.one_line and _length(paragraph) <= -excess * cells:
+        elif excess < 0 and paragraph.one_line and sum(len(piece.text) for piece in paragraph.spans) <= -excess * cells:
             whole = _fold(replace(paragraph, one_line=""), max(10, cells))
             if len(whole) - 1 <= -excess:
                 parts[index] = paragraph, whole
@@ -112,10 +112,6 @@ def wrap(paragraphs: Iterable[Paragraph], cells: int, lines: int | None = None, 
             free = 0
         shown += _without_end(folded, fewer, f" … {key}" if key and index == last else " …") if fewer else folded
     return shown
-
-
-def _length(paragraph: Paragraph) -> int:
-    return sum(len(piece.text) for piece in paragraph.spans)
 
 
 def beside(left: Iterable[Paragraph], right: Iterable[Paragraph], cells: int) -> tuple[Paragraph, ...]:

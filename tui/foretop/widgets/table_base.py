@@ -343,7 +343,7 @@ class TableBase(Widget):
     def render_line(self, y: int) -> Strip:
         self.strips_made += 1
         if self.rows is None or not self._window:
-            return self._explanation(y)
+            return explanation_strip(self._empty, y, self.size, self._ascii)
         if y == 0:
             return self._head()
         place = y - 1 - len(self._window)
@@ -353,9 +353,6 @@ class TableBase(Widget):
         return (
             self._row(self._below[place - 1]) if 0 < place <= len(self._below) else Strip.blank(self.size.width, PLAIN)
         )
-
-    def _explanation(self, y: int) -> Strip:
-        return explanation_strip(self._empty, y, self.size, self._ascii)
 
     def _head(self) -> Strip:
         assert self.rows is not None

@@ -201,15 +201,11 @@ def without_private(item: dict[str, Any], *, is_tenants: bool) -> dict[str, Any]
     meta = dict(item.get("metadata") or {})
     annotations = {key: text for key, text in (meta.get("annotations") or {}).items() if key != LAST_APPLIED}
     if is_tenants:
-        annotations = {key: text for key, text in annotations.items() if _is_read(key)}
+        annotations = {key: text for key, text in annotations.items() if any(part in key for part in _OWN_ANNOTATIONS)}
     if "annotations" in meta:
         meta["annotations"] = annotations
     kept: dict[str, Any] = redacted_values({**item, "metadata": meta})
     return _without_programs(kept) if is_tenants else kept
-
-
-def _is_read(annotation: str) -> bool:
-    return any(part in annotation for part in _OWN_ANNOTATIONS)
 
 
 def _without_programs(value: Any) -> Any:
