@@ -267,7 +267,7 @@ def _read(descriptor: int, most: int) -> bytes:
         return file.read(most)
 
 
-def lock_file(descriptor: int, limit: float = LOCK_LIMIT, given_up: threading.Event | None = None) -> None:
+def lock_file(descriptor: int, limit: float, given_up: threading.Event | None) -> None:
     """Waits in a thread until no other process holds the file; after so many seconds, or given up, an OSError.
 
     It asks again and again, because a lock that is waited for cannot be given up.

@@ -96,7 +96,7 @@ def files_together(item: Run | NonAdmin) -> tuple[RunFile, ...]:
     return (*((RunFile.RESULTS,) if has_results else ()), RunFile.VOLUMES, RunFile.RESOURCES)
 
 
-async def files_of(executor: PlanExecutor, item: Run | NonAdmin, progress: Progress | None = None) -> FetchedFiles:
+async def files_of(executor: PlanExecutor, item: Run | NonAdmin, progress: Progress | None) -> FetchedFiles:
     """Fetches all of them, one after the other; raises where the results cannot be had, and says so of the others."""
     files = files_together(item)
     if not isinstance(item, Backup):

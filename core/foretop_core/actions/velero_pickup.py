@@ -45,9 +45,7 @@ Probe = Callable[[ClusterSnapshot], ProgressReport]
 NOT_PICKED_UP = "Not picked up yet: is Velero running? (foretop doctor, foretop get findings)"
 
 
-async def follow_write(
-    store: Store, context: str, probe: Probe, within: float | None = PICKED_UP_WITHIN
-) -> AsyncIterator[ProgressReport]:
+async def follow_write(store: Store, context: str, probe: Probe, within: float | None) -> AsyncIterator[ProgressReport]:
     """Yields what is seen whenever it changes, until it is done; after `within` seconds without that, that nobody did.
 
     With no limit it is followed to its end. Nothing is asked of the server: the watches tell.

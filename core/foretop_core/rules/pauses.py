@@ -201,7 +201,7 @@ def _paused_alike(group: list[tuple[Schedule, PauseInfo]]) -> Text:
     return sentence(f"{who} ", _since_first([info for _, info in group]), pause_reason(group[0][1]))
 
 
-def window_lines(window: PauseWindow, now: datetime, zone: tzinfo = UTC) -> tuple[str, str]:
+def window_lines(window: PauseWindow, now: datetime, zone: tzinfo) -> tuple[str, str]:
     """A window in a list: how many and until when, which must not be cut, then since when, by whom, why and which."""
     until, late = window.pause.until, window.overrun(now)
     end = sentence(", meant until ", until) if until is not None else ", no end given"

@@ -90,7 +90,7 @@ def help_text(actions: Sequence[Action], signs: Sequence[Sign] = ()) -> list[Par
     return _joined(help_groups(actions, signs))
 
 
-def help_groups(actions: Sequence[Action], signs: Sequence[Sign] = ()) -> list[Group]:
+def help_groups(actions: Sequence[Action], signs: Sequence[Sign]) -> list[Group]:
     """The most needed keys, then the signs of the page, then all other keys by what they are for."""
     head = Paragraph((Span("Keys", BOLD), Span("   up/down scroll, tab topics explained, esc/q close", DIM)))
     first = [action for action in footer_order(actions)[:_MOST_NEEDED] if action.shown]

@@ -419,7 +419,7 @@ def status_line(
     return mark, f"{live} of {len(contexts)} live"
 
 
-def one_context(health: ContextHealth, now: datetime, *, reached: bool = True) -> StatusLabel:
+def one_context(health: ContextHealth, now: datetime, *, reached: bool) -> StatusLabel:
     match health.state:
         case WatchState.LIVE | WatchState.NOT_INSTALLED:
             return StatusGlyph.HEALTHY, "live"

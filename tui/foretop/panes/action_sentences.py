@@ -58,7 +58,7 @@ class ApplicableAction(msgspec.Struct, frozen=True):
 
 
 def action_keys_line(
-    actions: Sequence[ApplicableAction], *, marked: bool = False, named: Collection[str] = (), brief: bool = False
+    actions: Sequence[ApplicableAction], *, marked: bool, named: Collection[str], brief: bool
 ) -> tuple[Paragraph, ...]:
     """`enter open the schedule   J go to the backup   l logs of the backup   s pause the schedule`.
 

@@ -143,7 +143,7 @@ def _position(entry: NonAdminRow, render: RenderContext) -> tuple[Paragraph, ...
     return (paragraph(f"{place} waiting, {running} running{starts}", label="Queue"),)
 
 
-def _estimate(entry: NonAdminRow, besides: str = "") -> tuple[Paragraph, ...]:
+def _estimate(entry: NonAdminRow, besides: str) -> tuple[Paragraph, ...]:
     """The controller's report of the queue, and what that is worth."""
     if not entry.reported:
         return ()

@@ -431,7 +431,7 @@ def _referred(
     key: str,
     entries: Mapping[str, KubeconfigEntry],
     kubeconfig: Kubeconfig,
-    given: str = "",
+    given: str,
 ) -> KubeconfigEntry:
     """The cluster or user that a flag gives, else the one that the context names."""
     name = given or context.text(key)

@@ -19,7 +19,7 @@ def is_secret_beside(word: str, answer: str) -> bool:
     return len(bare) >= SHORTEST_SECRET and bare in answer
 
 
-def without_secrets(text: str, config: ContextConfig, authorization: str = "") -> str:
+def without_secrets(text: str, config: ContextConfig, authorization: str) -> str:
     """The text without what is named a secret, token, password, proxy password and the path of the server's address."""
     secrets = {secret for secret in _secrets(config, authorization) if len(secret) >= SHORTEST_SECRET}
     for secret in sorted(secrets, key=len, reverse=True):

@@ -26,7 +26,7 @@ class NextNamespace(msgspec.Struct, frozen=True):
 
 
 def holdings(
-    snapshot: ClusterSnapshot, backup: Backup, resources: ResourceList | None, wanted: Collection[str] = ()
+    snapshot: ClusterSnapshot, backup: Backup, resources: ResourceList | None, wanted: Collection[str]
 ) -> tuple[NamespaceContents, ...]:
     """By namespace, only the wanted ones where some are named; its volume info is that which the snapshot knows."""
     known = snapshot.volume_info(backup)

@@ -96,9 +96,7 @@ async def live_objects(
     return LiveObjects(found, tuple(unread), frozenset(looked))
 
 
-def differs_now(
-    mine: ResourceList, live: LiveObjects, wanted: Collection[str], text: str = ""
-) -> tuple[Difference, ...]:
+def differs_now(mine: ResourceList, live: LiveObjects, wanted: Collection[str], text: str) -> tuple[Difference, ...]:
     """Added is what only the namespaces have, gone what only the copy has; what was not listed is left out."""
     seen = {key: names for key, names in listed(mine, wanted, text).items() if key in live.kinds}
     now = {key: _with(text, key[1], names) for key, names in live.found.items()}

@@ -31,7 +31,7 @@ def unknown_release_lines(servers: Sequence[ServerUpgrade]) -> Iterator[str]:
 
 
 def upgrade_lines(
-    servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str, beside: Sequence[str] = ()
+    servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str, beside: Sequence[str]
 ) -> Iterator[str]:
     """A block for each schedule that changes, what an upgrade does `beside`, sums by server, and what was not seen."""
     for server in servers:

@@ -356,9 +356,7 @@ def stamped_name(schedule: Schedule, at: datetime) -> str:
     return f"{schedule.name}-{at.astimezone(UTC):%Y%m%d%H%M%S}"
 
 
-def planned_backup(
-    schedule: Schedule, now: datetime, name: str = "", labels: Mapping[str, str] | None = None
-) -> Backup:
+def planned_backup(schedule: Schedule, now: datetime, name: str, labels: Mapping[str, str] | None = None) -> Backup:
     """A backup as Velero would make it from the schedule now."""
     own = schedule.spec.template.metadata.get("labels") or schedule.metadata.labels
     notes = schedule.metadata.own_annotations

@@ -243,9 +243,9 @@ def pause_as_read(
     schedule: Schedule,
     now: datetime,
     readings: Readings,
-    backups: Iterable[Backup] = (),
+    backups: Iterable[Backup],
     *,
-    beat: Heartbeat | None = None,
+    beat: Heartbeat | None,
 ) -> Text:
     """The effect of pausing in each of the readings."""
     runs = tuple(backups)

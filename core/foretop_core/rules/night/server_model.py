@@ -353,9 +353,7 @@ def restores_model(
     return _one_by_one(namespace, now, [open_backup(snapshot, run, now, past) for run in open_runs])
 
 
-def at_work_model(
-    snapshot: ClusterSnapshot, namespace: str, now: datetime, history: RunHistory | None = None
-) -> ServerModel:
+def at_work_model(snapshot: ClusterSnapshot, namespace: str, now: datetime, history: RunHistory | None) -> ServerModel:
     """The backups that a server works on: their ends depend on nothing else, and are asked for at every frame."""
     past = history or history_of(snapshot, namespace)
     begun = (run for run in snapshot.open_backups.get(namespace, ()) if run.phase not in phases.WAITING)

@@ -235,7 +235,7 @@ def is_later(at: datetime | None, started: datetime | None) -> bool:
     return at is not None and (started is None or at > started)
 
 
-def group_key(backup: Backup, *, has_known_policy: bool = False) -> Hashable:
+def group_key(backup: Backup, *, has_known_policy: bool) -> Hashable:
     return backup.namespace, backup.spec.storage_location, _content_key(backup.spec), has_known_policy
 
 

@@ -313,9 +313,9 @@ def volume_evidence(
     count: SnapshotCount,
     *,
     has_movements: bool,
-    because: str = "",
-    known: KnownVolumes | None = None,
-    chosen: Callable[[], Mapping[str, str]] = dict,
+    because: str,
+    known: KnownVolumes | None,
+    chosen: Callable[[], Mapping[str, str]],
 ) -> VolumeEvidence:
     """The evidence for the volumes of one namespace; `known` is the volume info of the backup, where it was fetched.
 

@@ -344,7 +344,7 @@ def introduction() -> tuple[Paragraph, ...]:
     )
 
 
-def primer_pane(shown: Preview, now: datetime, zone: tzinfo, cells: int, lines: int = 0) -> tuple[Paragraph, ...]:
+def primer_pane(shown: Preview, now: datetime, zone: tzinfo, cells: int, lines: int) -> tuple[Paragraph, ...]:
     """`zone` is that of the times where the expression names none; what `lines` are left show the week and a table."""
     if shown.problem:
         return (_labelled("Cannot", (span(shown.problem, Tone.BAD),)),)

@@ -91,7 +91,7 @@ def fetching(
     now: datetime,
     zone: tzinfo,
     *,
-    is_backup: bool = False,
+    is_backup: bool,
 ) -> Sequence[Paragraph]:
     """Which key fetches the list and what that takes, or why there is none to fetch; then the list itself."""
     if status is None:

@@ -119,7 +119,7 @@ def _say_what_is_open(servers: Sequence[ServerUpgrade], form: str) -> None:
 
 
 def print_upgrades(
-    servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str, beside: Sequence[str] = ()
+    servers: Sequence[ServerUpgrade], unseen: Sequence[VisibilityGap], to: str, beside: Sequence[str]
 ) -> None:
     for line in upgrade_lines(servers, unseen, to, beside):
         say(line)
