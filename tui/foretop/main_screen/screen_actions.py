@@ -36,7 +36,6 @@ from foretop.panes.page_records import signs_on
 from foretop.terminal.job_control import plain_terminal
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE
 from foretop_core.actions.planners.schedules import CREATE_SCHEDULE
-from foretop_core.dashboard.object_fetch import set_scope
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError, nearest
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, ON_DEMAND, SCHEDULE
@@ -68,6 +67,8 @@ class ScopeCommands:
             await self._choose_context(name)
 
     def look_at(self, namespace: str = "", context: str = "") -> None:
+        from foretop_core.dashboard.object_fetch import set_scope
+
         set_scope(self._state, namespace, context)
         if self._host.page is not None:
             self._host.page.refocus()
@@ -242,7 +243,7 @@ _KEYLESS = (room.action.id for room in ROOM_ACTIONS if not (room.action.keys or 
 _BY_NAME_ALONE = frozenset({"windows", "handover", "messages", *_KEYLESS})
 """Actions of the first lines of the palette: few know their keys, or they have none."""
 
-# Deferred imports: the hand-over and the export are loaded when they are first asked for.
+# Deferred imports: the hand-over, the export and a change of the scope are loaded when they are first asked for.
 
 
 class ScreenActions:

@@ -26,6 +26,7 @@ from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.humanize import read_duration
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.undone import value_at
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     "schedule": ("schedule",),
@@ -56,7 +57,7 @@ class ScheduleEdit(msgspec.Struct, frozen=True):
 
 def texts_of(spec: Mapping[str, Any]) -> dict[str, str]:
     """The fields of a form, filled from a spec; what Velero's default stands for is empty."""
-    return {name: _text(name, _held(spec, path)) for name, path in FIELDS.items()}
+    return {name: _text(name, value_at(spec, path)) for name, path in FIELDS.items()}
 
 
 def patch_from(texts: Mapping[str, str]) -> dict[str, Any]:
@@ -110,7 +111,7 @@ def plan_edit_schedule(
     steps: list[PlanStep] = []
     refused: list[Refusal] = []
     for schedule in schedules:
-        spec = _as_held(schedule, edit.opened or {})
+        spec = _asvalue_at(schedule, edit.opened or {})
         if edit.uid and schedule.metadata.uid != edit.uid:
             refused.append(Refusal(snapshot.ref(schedule), "it was deleted and created again in the meantime"))
         elif patch := _effective(edit.spec, spec):
@@ -251,7 +252,7 @@ def _at_leaves(patch: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, A
     return leaves
 
 
-def _as_held(schedule: Schedule, opened: Mapping[str, Any]) -> dict[str, Any]:
+def _asvalue_at(schedule: Schedule, opened: Mapping[str, Any]) -> dict[str, Any]:
     """Its spec now; fields of a newer Velero, which the store does not have, are as they were shown."""
     spec = as_json(schedule.spec)
     template = {**_unmodelled(opened.get("template") or {}, BackupSpec), **spec.get("template", {})}
@@ -260,13 +261,6 @@ def _as_held(schedule: Schedule, opened: Mapping[str, Any]) -> dict[str, Any]:
 
 def _unmodelled(part: Mapping[str, Any], model: type[Wire]) -> dict[str, Any]:
     return {key: value for key, value in part.items() if key not in model.__struct_encode_fields__}
-
-
-def _held(spec: Mapping[str, Any], path: tuple[str, ...]) -> Any:
-    value: Any = spec
-    for key in path:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
 
 
 def _text(name: str, value: Any) -> str:

@@ -111,7 +111,7 @@ def alike(one: CronSchedule | CronError, other: CronSchedule | CronError) -> boo
         return one.never_fires and other.never_fires
     if one.every is not None or other.every is not None:
         return one.every == other.every
-    if one.zone != other.zone or _wall_times(one.fields) != _wall_times(other.fields):
+    if one.zone != other.zone or wall_times(one.fields) != wall_times(other.fields):
         return False
     return one.zone is None or all(
         one.next(change - _BEFORE_A_CHANGE) == other.next(change - _BEFORE_A_CHANGE)
@@ -119,7 +119,7 @@ def alike(one: CronSchedule | CronError, other: CronSchedule | CronError) -> boo
     )
 
 
-def _wall_times(fields: Fields) -> tuple[int, int, int, tuple[int, ...]]:
+def wall_times(fields: Fields) -> tuple[int, int, int, tuple[int, ...]]:
     return fields.minute, fields.hour, fields.month, day_masks(fields)
 
 

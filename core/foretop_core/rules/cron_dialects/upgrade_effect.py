@@ -15,7 +15,7 @@ from foretop_core.cron.fields import ALL_BOUNDS, HOUR, Fields, listed
 from foretop_core.cron.wall_clock_calendar import day_masks
 from foretop_core.cron.zones import clock_changes, to_local
 from foretop_core.rules import humanize
-from foretop_core.rules.cron_dialects.readings import alike, expression, readings
+from foretop_core.rules.cron_dialects.readings import alike, expression, readings, wall_times
 from foretop_core.rules.cron_dialects.releases import ALL_DIALECTS, NEWEST_KNOWN, releases_of
 from foretop_core.rules.cron_dialects.run_counts import always_due, first_difference, looked_until, runs_within
 
@@ -336,11 +336,7 @@ def _same_runs(one: CronSchedule | CronError, wanted: CronSchedule) -> bool:
         return False
     if one.every is not None or wanted.every is not None or (one.zone or UTC) is not UTC:
         return alike(one, wanted)
-    return (wanted.zone or UTC) is UTC and _wall_times(one.fields) == _wall_times(wanted.fields)
-
-
-def _wall_times(fields: Fields) -> tuple[int, int, int, tuple[int, ...]]:
-    return fields.minute, fields.hour, fields.month, day_masks(fields)
+    return (wanted.zone or UTC) is UTC and wall_times(one.fields) == wall_times(wanted.fields)
 
 
 def _around_changes(zone: tzinfo | None, fields: Fields) -> Iterator[tuple[datetime, datetime]]:
