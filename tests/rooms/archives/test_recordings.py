@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,12 +18,13 @@ from foretop_core.models.kinds import BACKUP, SCHEDULE
 from foretop_core.models.wire import decode
 from foretop_core.rooms.archives import recording
 from foretop_core.rooms.archives.contents import read_archive
+from foretop_core.rooms.archives.members import Notes
 from foretop_core.rooms.archives.recorder import Recorder
 from foretop_core.rooms.archives.recording import Recording, State
 from foretop_core.store import Store
 from tests import recordings
 from tests.objects import NOW, schedule
-from tests.rooms.archives.packing import BUNDLE, event, indexed
+from tests.rooms.archives.packing import BUNDLE, event, indexed, tar
 from tests.wire.boxes import living_box
 
 _NIGHT = recordings.FOLDER / "night.jsonl"
@@ -128,3 +131,91 @@ def test_a_moment_costs_the_events_since_a_key_frame(tmp_path: Path, monkeypatch
         state = long.state(number)
         assert folded <= 100
         assert sorted(state)[-40:] == sorted(max((n for n in range(k, number, 40)), default=-1) for k in range(40))
+
+
+def test_a_packed_recording_and_one_in_an_archive_are_the_same(tmp_path: Path) -> None:
+    whole = read_archive(_NIGHT, lambda _: None)
+    (tmp_path / "night.jsonl.gz").write_bytes(gzip.compress(_NIGHT.read_bytes()))
+    tar(tmp_path / "sent.tar.gz", {"sent/night.jsonl": _NIGHT.read_bytes()})
+    for name in ("night.jsonl.gz", "sent.tar.gz"):
+        archive = read_archive(tmp_path / name, lambda _: None)
+        assert archive.objects == whole.objects
+        assert archive.now == whole.now
+        assert archive.notes == ()
+
+
+def test_a_packed_recording_that_breaks_off_is_shown_up_to_there(tmp_path: Path) -> None:
+    path = tmp_path / "night.jsonl.gz"
+    path.write_bytes(gzip.compress(_NIGHT.read_bytes())[:-5000])
+    archive = read_archive(path, lambda _: None)
+    assert archive.objects[SCHEDULE]
+    assert [note for note in archive.notes if note.startswith("night.jsonl cannot be read to its end (")]
+
+
+def test_a_line_without_an_end_costs_itself_and_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "MOST_LINE", 10_000)
+    path = tmp_path / "a.jsonl"
+    lines = event("2026-11-19T02:00:00Z", "a"), b'{"t": "' + 100_000 * b"x", b"\n", event("2026-11-19T02:01:00Z", "b")
+    path.write_bytes(b"".join(lines))
+    notes = Notes()
+    long = indexed(path, notes)
+    assert [each.key[1] for each in long.events(0, len(long))] == ["a", "b"]
+    assert notes.lines() == ("A line is longer than 10.0 kB: a.jsonl",)
+
+
+@pytest.mark.parametrize(
+    ("times", "order", "note"),
+    [
+        (("02:00", "02:01", "02:00:30", "02:02"), "abcd", "Out of order: shown in the order in which it came in"),
+        (("02:00", "02:01", "2099", "02:02"), "abcd", "A time more than a day from all others is left out"),
+        (("1970", "02:00", "02:01", "02:02"), "abcd", "A time more than a day from all others is left out"),
+        (("02:00", "02:01", "02:02", "2099"), "abcd", "A time more than a day from all others is left out"),
+    ],
+)
+def test_a_wrong_clock_moves_no_other_event(times: tuple[str, ...], order: str, note: str, tmp_path: Path) -> None:
+    def written(time: str) -> str:
+        return f"{time}-11-19T00:00:00Z" if len(time) == 4 else f"2026-11-19T{time}{':00' * (len(time) == 5)}Z"
+
+    path, notes = tmp_path / "a.jsonl", Notes()
+    path.write_bytes(b"".join(event(written(time), name) for time, name in zip(times, order, strict=True)))
+    long = indexed(path, notes)
+    seen = list(long.events(0, len(long)))
+    assert "".join(each.key[1] for each in seen) == order
+    assert [each.at for each in seen] == sorted(each.at for each in seen)
+    assert {f"{each.at:%Y-%m-%d}" for each in seen} == {"2026-11-19"}
+    (line,) = notes.lines()
+    assert line.startswith(note)
+
+
+def test_two_objects_of_one_name_are_the_later_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(
+        event("2026-11-19T02:00:00Z", "a", "ADDED")
+        + event("2026-11-19T02:01:00Z", "a", "ADDED", paused=True)
+        + event("2026-11-19T02:02:00Z", "a", "DELETED", paused=True)
+        + event("2026-11-19T02:03:00Z", "a", "ADDED")
+    )
+    long = indexed(path)
+    paused = [b'"paused"' in raw for at in range(4) for raw in long.objects(long.moment(at)).get(SCHEDULE, {}).values()]
+    assert paused == [False, True, False]
+
+
+def test_so_many_objects_and_events_are_read_and_the_rest_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, notes = tmp_path / "a.jsonl", Notes()
+    path.write_bytes(b"".join(event(f"2026-11-19T02:00:{number:02}Z", f"s{number % 20}") for number in range(60)))
+    monkeypatch.setattr(recording, "MOST_OBJECTS", 10)
+    assert len(indexed(path, notes)) == 30
+    assert notes.lines() == ("Only the first 10 objects of it are shown: a.jsonl and 29 more",)
+    monkeypatch.setattr(recording, "MOST_EVENTS", 7)
+    assert len(indexed(path, notes := Notes())) == 7
+    assert notes.lines() == ("Only its first 7 events are read: a.jsonl",)
+
+
+def test_a_recording_that_is_cut_while_it_is_shown_costs_what_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(event("2026-11-19T02:00:00Z", "a") + event("2026-11-19T02:01:00Z", "b"))
+    long = indexed(path)
+    os.truncate(path, len(event("2026-11-19T02:00:00Z", "a")) + 5)
+    assert list(long.objects(long.end)[SCHEDULE]) == [("velero", "a")]

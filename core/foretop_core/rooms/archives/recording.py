@@ -253,7 +253,7 @@ class Recording:
             before = told
             if min(abs(time - other) for other in near) > _DAY >= abs(near[0] - near[1]):
                 notes.add("A time more than a day from all others is left out", f"{name}, {_moment(time):{_STAMP}}")
-                time = latest or near[0]
+                time = latest or near[1]
             elif latest - time > _LATE:
                 notes.add("Out of order: shown in the order in which it came in", f"{name}, {_moment(time):{_STAMP}}")
             latest = self._times[place] = max(latest, time) if place else time
