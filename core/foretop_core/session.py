@@ -415,17 +415,24 @@ class Session:
             for context, kind in product(self.contexts, (BACKUP, RESTORE)):
                 runs_read = ((key, _unfinished(item)) for key, item in self.store.items(context, kind.name))
                 unfinished[context] |= {key: run for key, run in runs_read if run is not None}
+            others = set(self.contexts)
             changed.set()
             while True:
                 await changed.wait()
                 changed.clear()
                 for key, change in feed.drain().items():
-                    if run := _unfinished(change.after):
-                        unfinished[key.context][key] = run
+                    run, runs = _unfinished(change.after), unfinished[key.context]
+                    if run == runs.get(key):
+                        continue
+                    others.add(key.context)
+                    if run is not None:
+                        runs[key] = run
                     else:
-                        unfinished[key.context].pop(key, None)
-                for context, runs in unfinished.items():
-                    self.clusters[context].follow_movements(runs.values())
+                        del runs[key]
+                # Each of them is looked at: not for every step of one.
+                for context in others:
+                    self.clusters[context].follow_movements(unfinished[context].values())
+                others = set()
                 self._note_working(DATA_UPLOAD)
         finally:
             self.store.feed.unsubscribe(feed)

@@ -7,6 +7,7 @@ import resource
 import sys
 import tempfile
 import time
+from collections import deque
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,41 +17,46 @@ from foretop_core.rooms.archives.members import Notes
 from foretop_core.rooms.archives.recording import Recording
 
 _BEGIN = datetime(2026, 11, 19, tzinfo=UTC)
+_AT_ONCE = 20
 _PHASES = ("New", "Queued", "InProgress", "Finalizing", "Completed")
 
 
 def write(path: Path, events: int, objects: int) -> None:
-    """Backups that come, go through their phases and are deleted, so many of them alive at a time."""
-    chance, phases, made = random.Random(7), [0] * objects, list(range(objects))
+    """Backups that go through their phases, twenty at a time, and are deleted when there are too many."""
+    chance, running, next_one = random.Random(7), [[number, 0] for number in range(_AT_ONCE)], _AT_ONCE
+    ended: deque[int] = deque()
     with path.open("wb") as file:
         for number in range(events):
-            place = chance.randrange(objects)
-            phase = phases[place]
-            at = f"{_BEGIN + timedelta(milliseconds=40 * number):%Y-%m-%dT%H:%M:%S.%f}Z"
-            ends = phase == len(_PHASES)
-            line = {
-                "t": at,
-                "kind": "backups",
-                "type": "DELETED" if ends else "MODIFIED" if phase else "ADDED",
-                "object": {
-                    "apiVersion": "velero.io/v1",
-                    "kind": "Backup",
-                    "metadata": {
-                        "name": f"nightly-{made[place]:07}",
-                        "namespace": "velero",
-                        "uid": f"{made[place]:032x}",
-                        "resourceVersion": f"{number + 1}",
-                        "creationTimestamp": f"{_BEGIN:%Y-%m-%dT%H:%M:%SZ}",
-                        "labels": {"velero.io/schedule-name": f"nightly-{place % 100}"},
-                    },
-                    "spec": {"includedNamespaces": [f"team-{place % 500}"], "ttl": "720h0m0s", "note": "x" * 300},
-                    "status": {"phase": _PHASES[min(phase, 4)], "progress": {"itemsBackedUp": number % 1000}},
-                },
-            }
-            file.write(msgspec.json.encode(line) + b"\n")
-            phases[place] = 0 if ends else phase + 1
-            if ends and number < events - objects:
-                made[place] = (made[place] + objects) % (8 * objects)
+            if len(ended) > objects:
+                file.write(_line(number, ended.popleft(), len(_PHASES) - 1, "DELETED"))
+                continue
+            place = chance.randrange(_AT_ONCE)
+            backup, phase = running[place]
+            file.write(_line(number, backup, phase, "MODIFIED" if phase else "ADDED"))
+            running[place][1] += 1
+            if phase == len(_PHASES) - 1:
+                ended.append(backup)
+                running[place], next_one = [next_one, 0], next_one + 1
+
+
+def _line(number: int, backup: int, phase: int, word: str) -> bytes:
+    at = _BEGIN + timedelta(milliseconds=40 * number)
+    status: dict[str, object] = {"phase": _PHASES[phase], "startTimestamp": f"{at:%Y-%m-%dT%H:%M:%SZ}"}
+    if phase == len(_PHASES) - 1:
+        status["completionTimestamp"] = f"{at:%Y-%m-%dT%H:%M:%SZ}"
+    name = f"nightly-{backup % 100}-{backup:014}"
+    meta = {
+        "name": name,
+        "namespace": "velero",
+        "uid": f"{backup:032x}",
+        "resourceVersion": f"{number + 1}",
+        "creationTimestamp": f"{at:%Y-%m-%dT%H:%M:%SZ}",
+        "labels": {"velero.io/schedule-name": f"nightly-{backup % 100}"},
+    }
+    spec = {"includedNamespaces": [f"team-{backup % 500}"], "ttl": "720h0m0s", "note": "x" * 300}
+    whole = {"apiVersion": "velero.io/v1", "kind": "Backup", "metadata": meta, "spec": spec, "status": status}
+    line = {"t": f"{at:%Y-%m-%dT%H:%M:%S.%f}Z", "kind": "backups", "type": word, "object": whole}
+    return msgspec.json.encode(line) + b"\n"
 
 
 def _peak() -> float:

@@ -21,10 +21,11 @@ from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import is_earlier
 from foretop_core.rooms.archives.members import MOST_READ, Member, Notes, members, read_member
 from foretop_core.rooms.archives.moment import Moments
-from foretop_core.rooms.archives.recording import BY_PLURAL, MOST_OBJECTS, Key, Recording
+from foretop_core.rooms.archives.recording import BY_PLURAL, Key, Recording
 from foretop_core.rules import humanize
 from foretop_core.yaml_guard import PlainLoader, check_yaml
 
+MOST_OBJECTS = 100_000
 _TELL_EACH, _LARGE = 500, 2**20
 """Progress is told for every so many files, and for each that is large."""
 MOST_BYTES = 512 * 2**20

@@ -27,6 +27,7 @@ def command(
     """The dashboard on what people send: velero debug's bundle, a must-gather, or what kubectl get -o yaml prints.
 
     PATH is a directory, tar, zip, YAML or JSON, or a recording (.jsonl, an event a line); several are several clusters.
+    A recording has a time line: T plays it, comma and full stop go to what changed before and after.
     Its time is that of the archive, nothing is written or downloaded, and what is not in it is said. Without a terminal
     it prints one plain report.
     """
