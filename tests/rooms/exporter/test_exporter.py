@@ -176,6 +176,12 @@ def test_what_may_not_be_read_is_not_counted_as_none(
     assert not {"foretop_queue_length", "foretop_slots_in_use", "foretop_runs_last_night"} & metrics.keys()
 
 
+def test_a_label_without_a_name_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with living_box("quiet", tmp_path, STILL) as (_, path):
+        assert run(["exporter", "--once", "--kubeconfig", path, "--cluster-label", " "]) == 2
+    assert "--cluster-label is empty" in capsys.readouterr().err
+
+
 def test_a_paused_schedule_is_not_late(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with living_box("maintenance", tmp_path, STILL) as (_, path):
         run(["exporter", "--once", "--kubeconfig", path])

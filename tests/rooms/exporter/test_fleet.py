@@ -109,6 +109,18 @@ def test_odd_numbers_cost_themselves_only(odd: float) -> None:
     assert (row.state, row.done_by) == (ClusterState.ERRORS, None)
 
 
+@pytest.mark.parametrize("rows", [0, 1])
+def test_what_prometheus_could_not_ask_itself_is_said(rows: int, capsys: pytest.CaptureFixture[str]) -> None:
+    up = [({"__name__": "foretop_up", "cluster": "a"}, "1"), ({"__name__": "foretop_visible", "cluster": "a"}, "1")]
+    judged = ({"__name__": "foretop_judged_timestamp_seconds", "cluster": "a"}, str(datetime.now(UTC).timestamp()))
+    answer = {**json.loads(vector(*[*up, judged][: 3 * rows])), "warnings": ["no answer of store\x1b[2J eu"]}
+    with answering(lambda *_: (200, json.dumps(answer).encode())) as url:
+        assert run(["fleet", "--prometheus", url]) == 1
+    told = capsys.readouterr()
+    assert told.err == f"foretop: Cannot ask all of {url}: no answer of store\\x1b[2J eu\n"
+    assert ("no problems" in told.out) is bool(rows)
+
+
 def test_what_a_server_sends_back_is_not_repeated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "token").write_text("canary")
     with echoing() as url:

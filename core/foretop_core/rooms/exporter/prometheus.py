@@ -6,6 +6,7 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from functools import partial
+from itertools import chain, islice
 
 import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
@@ -23,6 +24,7 @@ _LIMIT = 30.0
 _MOST = 1e13
 """A duration of more seconds has no place in a calendar."""
 _LONGEST_LABEL = 253
+_MOST_WARNINGS = 5
 _PREFIX = "foretop_"
 
 
@@ -40,6 +42,8 @@ class _Data(msgspec.Struct, frozen=True):
 class _Answer(msgspec.Struct, frozen=True):
     status: str = ""
     error: str = ""
+    warnings: tuple[str, ...] = ()
+    """Such as those of Thanos, of a store that did not answer: its clusters are missing."""
     data: _Data = _Data()
 
 
@@ -55,16 +59,28 @@ class PrometheusServer(msgspec.Struct, frozen=True):
         check_http_address(self.url, "a Prometheus", self.token)
 
 
-async def ask(server: PrometheusServer) -> list[Series]:
+class Reply(msgspec.Struct, frozen=True):
+    """What all queries have given, and why that is perhaps not all."""
+
+    series: tuple[Series, ...]
+    gaps: tuple[ForetopError, ...]
+
+
+async def ask(server: PrometheusServer) -> Reply:
     """The answers to all queries; raises ForetopError in one line."""
     headers = {"Authorization": f"Bearer {server.token}"} if server.token else {}
     connector = TCPConnector(ssl=server.tls) if server.tls is not None else TCPConnector()
     async with ClientSession(headers=headers, timeout=ClientTimeout(_LIMIT), connector=connector) as session:
         answers = await asyncio.gather(*(_ask(session, server, query) for query in NEEDED))
-    return [series for answer in answers for series in answer]
+    warnings = dict.fromkeys(text for answer in answers for text in answer.warnings)
+    samples = chain.from_iterable(answer.data.result for answer in answers)
+    return Reply(
+        tuple(series for sample in samples if (series := _series(sample)) is not None),
+        tuple(_failure(server, text, "all of ") for text in islice(warnings, _MOST_WARNINGS)),
+    )
 
 
-async def _ask(session: ClientSession, server: PrometheusServer, query: str) -> list[Series]:
+async def _ask(session: ClientSession, server: PrometheusServer, query: str) -> _Answer:
     address = f"{server.url.rstrip('/')}/api/v1/query"
     try:
         # A redirect may lead to another host, and with it the token.
@@ -82,16 +98,16 @@ async def _ask(session: ClientSession, server: PrometheusServer, query: str) -> 
     if len(body) > _MOST_BYTES:
         raise _failure(server, f"its answer has more than {_MOST_BYTES // 2**20} MB")
     try:
-        decoded = await in_thread(partial(msgspec.json.decode, bytes(body), type=_Answer))
+        decoded: _Answer = await in_thread(partial(msgspec.json.decode, body, type=_Answer))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         decoded = _Answer(error="it does not answer as Prometheus does" if status == 200 else "")
     if status != 200 or decoded.status != "success":
         raise _failure(server, ": ".join(filter(None, (f"HTTP {status}" if status != 200 else "", decoded.error))))
-    return [one for sample in decoded.data.result if (one := _series(sample)) is not None]
+    return decoded
 
 
-def _failure(server: PrometheusServer, why: str) -> ForetopError:
-    return ForetopError(f"Cannot ask {redacted(server.url)}", unsigned(redacted(why))[:LONGEST_QUOTE])
+def _failure(server: PrometheusServer, why: str, what: str = "") -> ForetopError:
+    return ForetopError(f"Cannot ask {what}{redacted(server.url)}", unsigned(redacted(why))[:LONGEST_QUOTE])
 
 
 def _series(sample: _Sample) -> Series | None:

@@ -90,6 +90,8 @@ async def _print_once(session: Session, collector: Collector) -> int:
 def _names(session: Session, cluster: str | None) -> Mapping[str, str]:
     if cluster is None:
         return {}
+    if not cluster.strip():
+        raise BadInput("--cluster-label is empty", "nobody could tell whose series these are", "give a name")
     if len(session.contexts) > 1:
         raise BadInput(
             "--cluster-label names one cluster",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from foretop.commands.live_session import bearer_token, running_session
-from foretop.commands.output import emit, say, table
+from foretop.commands.output import emit, say, table, warn
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rooms.exporter.collector import Collector
 from foretop_core.rooms.exporter.exposition import ClusterSample
@@ -34,10 +34,13 @@ def print_watched(session_options: SessionOptions, form: str) -> int:
 
 
 def print_asked(url: str, token_file: str | None, tls: ssl.SSLContext | None, form: str) -> int:
-    """The exit code, after asking a Prometheus."""
+    """The exit code, after asking a Prometheus; what that could not ask is as a cluster without news."""
     server = PrometheusServer(url, bearer_token(token_file), tls)
     server.check()
-    return _print(asyncio.run(ask(server)), form)
+    reply = asyncio.run(ask(server))
+    code = _print(reply.series, form)
+    warn(reply.gaps)
+    return 1 if reply.gaps else code
 
 
 async def _watched(session_options: SessionOptions) -> Sequence[ClusterSample]:
