@@ -60,7 +60,7 @@ class PrometheusServer(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What all queries have given, and why that is perhaps not all."""
+    """The series of all queries, and why they are perhaps not all."""
 
     series: tuple[Series, ...]
     gaps: tuple[ForetopError, ...]
