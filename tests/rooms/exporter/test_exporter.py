@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import urllib.error
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trustme
 
 from foretop.cli import run
 from foretop_core.models.kinds import BACKUP
@@ -214,7 +216,7 @@ def exporter(*words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ) as one:
         assert one.stdout is not None
         line = one.stdout.readline()
-        assert line.startswith("Serving http://127.0.0.1:"), line
+        assert re.match(r"Serving https?://127\.0\.0\.1:", line), line
         try:
             yield one, line.split()[1].removesuffix("/metrics")
         finally:
@@ -274,6 +276,45 @@ def test_it_serves_what_is_finished_until_it_is_ended(tmp_path: Path) -> None:
         assert one.wait(30) == 0
         assert one.stderr is not None
         assert one.stderr.read() == ""
+
+
+def test_a_rotated_certificate_and_token_are_taken_up_and_half_a_pair_is_not(tmp_path: Path) -> None:
+    cert, key, token = (tmp_path / name for name in ("cert", "key", "token"))
+    before, after = trustme.CA(), trustme.CA()
+
+    def put(authority: trustme.CA) -> None:
+        pair = authority.issue_cert("127.0.0.1")
+        pair.private_key_pem.write_to_path(key)
+        pair.cert_chain_pems[0].write_to_path(cert)
+
+    def status(authority: trustme.CA, text: str) -> int:
+        context = ssl.create_default_context()
+        authority.configure_trust(context)
+        request = urllib.request.Request(f"{at}/metrics", headers={"Authorization": f"Bearer {text}"})
+        try:
+            with urllib.request.urlopen(request, timeout=30, context=context) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as refused:
+            with refused:
+                return refused.code
+        except urllib.error.URLError:
+            return 0
+
+    put(before)
+    token.write_text("first")
+    words = ("--tls-cert", str(cert), "--tls-key", str(key), "--token-file", str(token))
+    with living_box("quiet", tmp_path, STILL) as (_, path), exporter("--kubeconfig", path, *words) as (one, at):
+        assert status(before, "first") in (200, 503)
+        key.write_text("half of it")
+        assert one.stderr is not None
+        assert "Cannot use" in one.stderr.readline()
+        assert status(before, "first") in (200, 503), "the last pair that could be used is served"
+        put(after)
+        token.write_text("second")
+        while status(after, "second") not in (200, 503):
+            assert one.poll() is None
+        assert status(before, "second") == 0
+        assert status(after, "first") == 401
 
 
 @pytest.mark.sweep

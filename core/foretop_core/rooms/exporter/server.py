@@ -48,9 +48,12 @@ def read_address(text: str) -> Address:
 
 @asynccontextmanager
 async def served(
-    collector: Collector, address: Address, token: str, tls: ssl.SSLContext | None
+    collector: Collector, address: Address, token: Callable[[], str], tls: ssl.SSLContext | None
 ) -> AsyncIterator[Address]:
-    """Answers until the end of the block; the address is the real one where the port was to be chosen."""
+    """Answers until the end of the block; the address is the real one where the port was to be chosen.
+
+    The token is asked for with every request: it may be another one by then. "" lets everybody in.
+    """
 
     async def answer(request: web.Request) -> web.Response:
         match request.path:
@@ -62,7 +65,7 @@ async def served(
                     text="ok\n" if is_ready else "lists are coming in\n", status=200 if is_ready else 503
                 )
             case "/metrics":
-                return _metrics(request, collector, token)
+                return _metrics(request, collector, token())
         return web.Response(text="foretop serves /metrics, /healthz and /readyz\n", status=404)
 
     app = web.Application()

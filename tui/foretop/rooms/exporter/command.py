@@ -7,6 +7,8 @@ import os
 import signal
 import ssl
 from collections.abc import Mapping
+from contextlib import aclosing
+from pathlib import Path
 
 import click
 from msgspec.structs import replace
@@ -15,12 +17,16 @@ from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import bearer_token, running_session, until_ended, wait_synced
 from foretop.commands.output import say, warn
+from foretop_core.background import when_changed
+from foretop_core.config.config_file import file_stamp
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rooms.exporter.collector import Collector
 from foretop_core.rooms.exporter.exposition import PLAIN
 from foretop_core.rooms.exporter.server import Address, read_address, served
 from foretop_core.session import Session
+
+_LOOK_AT_FILES = 1.0
 
 
 @click.command(
@@ -54,7 +60,7 @@ def command(
 
     /metrics answers with what was worked out last, at most a minute ago; /readyz once all lists have come in.
     """
-    address, token, tls = read_address(listen), bearer_token(token_file), _tls(tls_cert, tls_key)
+    address, guard = read_address(listen), _Guard(token_file, tls_cert, tls_key)
 
     async def export() -> int:
         async with running_session(replace(session_options, with_velero=True)) as session:
@@ -62,16 +68,50 @@ def command(
             collector = Collector(session, names, most_series, os.environ, waits=once)
             if once:
                 return await _print_once(session, collector)
-            await _serve(collector, address, token, tls)
+            await _serve(collector, address, guard)
             return 0
 
     code = asyncio.run(until_ended(export()))
     return 0 if code == 128 + signal.SIGTERM else code
 
 
-async def _serve(collector: Collector, address: Address, token: str, tls: ssl.SSLContext | None) -> None:
-    async with served(collector, address, token, tls) as real:
-        say(f"Serving {'http' if tls is None else 'https'}://{real.text}/metrics")
+class _Guard:
+    """The token and certificate that guard it; both are read again when their files change."""
+
+    def __init__(self, token_file: str | None, cert: str | None, key: str | None) -> None:
+        self._token_file, self._files = token_file, (cert, key)
+        self.token = bearer_token(token_file)
+        self.tls = _tls(cert, key)
+
+    async def follow(self) -> None:
+        """Never ends; what cannot be used is told in a line, and the last that could be stays."""
+        paths = [Path(name) for name in (self._token_file, *self._files) if name is not None]
+        if not paths:
+            return
+        is_first = True
+        async with aclosing(when_changed(lambda: tuple(map(file_stamp, paths)), _LOOK_AT_FILES)) as changes:
+            async for _ in changes:
+                if not is_first:
+                    self._read_again()
+                is_first = False
+
+    def _read_again(self) -> None:
+        try:
+            self.token = bearer_token(self._token_file)
+            if self.tls is not None:
+                cert, key = self._files
+                # First into another one: half of a pair that is being replaced must not get into what is served.
+                _tls(cert, key)
+                assert cert is not None
+                self.tls.load_cert_chain(cert, key)
+        except BadInput as problem:
+            warn([problem])
+
+
+async def _serve(collector: Collector, address: Address, guard: _Guard) -> None:
+    async with served(collector, address, lambda: guard.token, guard.tls) as real, asyncio.TaskGroup() as group:
+        say(f"Serving {'http' if guard.tls is None else 'https'}://{real.text}/metrics")
+        group.create_task(guard.follow())
         await collector.run()
 
 
