@@ -28,7 +28,7 @@ from foretop_demo.scenarios import SCENES, ScenarioOptions
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 from tests.rooms import samples
 from tests.tui.dashboard_on_box import stand
-from tests.tui.fake_source import FilledSource
+from tests.tui.fake_source import CONTEXT, FilledSource
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, screen
 
 SNAPSHOTS = Path(__file__).with_name("snapshots")
@@ -66,6 +66,8 @@ class Picture:
     """The keys that are pressed then."""
     passed: timedelta = timedelta()
     """How far the scene has gone on."""
+    clusters: tuple[tuple[str, str], ...] = ()
+    """Several clusters by name, each with its scene, in the place of the one."""
 
     @property
     def file(self) -> Path:
@@ -131,6 +133,11 @@ PICTURES = (
     Picture("theme-light", "default", theme="light"),
     Picture("theme-high-contrast", "default", theme="high-contrast"),
     Picture("theme-colour-blind", "default", theme="colour-blind"),
+    *(
+        Picture(name, "", keys, size, awaited=awaited, clusters=clusters, snapshot=snapshot)
+        for pictures in samples("PICTURES_OF_CLUSTERS")
+        for name, keys, size, awaited, clusters, snapshot in pictures
+    ),
 )
 
 LIVE = (
@@ -192,7 +199,10 @@ def _objects(scene: str, passed: timedelta) -> tuple[Resource, ...]:
 
 @asynccontextmanager
 async def looking_at(picture: Picture) -> AsyncIterator[Screen]:
-    source = FilledSource(list(_objects(picture.scene, picture.passed)), at=FIXED_START + picture.passed)
+    clusters = dict(picture.clusters) or {CONTEXT: picture.scene}
+    source = FilledSource([], tuple(clusters), FIXED_START + picture.passed)
+    for name, scene in clusters.items():
+        source.store.fill(name, list(_objects(scene, picture.passed)), source.manual)
     if picture.seen is not None:
         picture.seen(source)
     with pytest.MonkeyPatch.context() as environ:
@@ -202,6 +212,8 @@ async def looking_at(picture: Picture) -> AsyncIterator[Screen]:
         async with screen(source, picture.size, picture.display_options, painted=True) as shown:
             shown.app.show_theme(picture.theme)
             await shown.press(*picture.keys)
+            if picture.clusters:
+                await shown.until(lambda: picture.awaited in shown.text)
             await shown.settle()
             yield shown
 

@@ -375,11 +375,14 @@ class DashboardState:
         rest = max(
             _SOONEST.total_seconds() / 2, 0.0 if is_awaited else self._took * (_SHARE if changed else _IDLE_SHARE)
         )
-        ended = {context for context in self.contexts if self._has_window_ended(context)}
-        if began < self._began + rest and not at_once and not ended:
-            return
-        resting = (context for context in self.contexts if context not in self._judging)
-        due = [context for context in resting if at_once or context in ended or self._is_due(context)]
+        at_rest = began < self._began + rest and not at_once
+        # Whatever rests: the first look at a cluster, of which nothing is known before, and the end of a window.
+        first = {
+            context for context in self.contexts if not self.was_judged(context) and not self._is_coming_in(context)
+        }
+        soon = first.union(context for context in self.contexts if self._has_window_ended(context))
+        idle = (context for context in self.contexts if context not in self._judging)
+        due = [context for context in idle if context in soon or (not at_rest and (at_once or self._is_due(context)))]
         for context in due:
             self._take_safely(context, partial(self._judge, context))
         if due:

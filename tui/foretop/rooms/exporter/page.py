@@ -153,10 +153,12 @@ def _pane(row: ClusterRow, state: DashboardState) -> Iterator[Paragraph]:
     for place, finding in enumerate(findings[1:]):
         text = subject_and_what(finding, state.render_context_of(finding).text(finding.what))
         yield paragraph(text, severity_mark(finding.severity).tone, label=" " if place else "Also")
-    yield from _facts(row, render)
+    is_asked = row.cluster in state.source.clusters and row.state not in (ClusterState.LOADING, ClusterState.NO_NEWS)
+    yield from _facts(row, render, is_asked=is_asked)
 
 
-def _facts(row: ClusterRow, render: RenderContext) -> Iterator[Paragraph]:
+def _facts(row: ClusterRow, render: RenderContext, *, is_asked: bool) -> Iterator[Paragraph]:
+    """The rest of what is known of it; `is_asked` where it could have told its uid."""
     if row.night is not None:
         yield paragraph(f"{night_words(row.night)} in 24 hours", label="Night")
     if row.done_by is not None:
@@ -172,7 +174,7 @@ def _facts(row: ClusterRow, render: RenderContext) -> Iterator[Paragraph]:
         yield paragraph(humanize.count(row.paused, "schedule"), Tone.PAUSED, label="Paused")
     if row.releases:
         yield paragraph(humanize.join(row.releases), label="Velero")
-    if not row.uids and row.state is not ClusterState.LOADING:
+    if not row.uids and is_asked:
         yield paragraph("told apart by its name alone: its uid is not known", Tone.DIM, label="Cluster")
 
 
