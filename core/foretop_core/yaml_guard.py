@@ -13,6 +13,7 @@ MOST_NODES = 1_000_000
 """Of a document whose aliases are written out."""
 _RUNS = re.compile(r"(?:[-?:] +){20}|^ {200}", re.MULTILINE)
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
+_TEXT, _SEQUENCE, _MAPPING = (f"tag:yaml.org,2002:{name}" for name in ("str", "seq", "map"))
 _SCALARS = tuple(f"tag:yaml.org,2002:{name}" for name in ("bool", "int", "float", "binary", "timestamp"))
 
 
@@ -25,6 +26,16 @@ class PlainLoader(yaml.CSafeLoader):
 
     Go has none of those, and reading a long one takes minutes.
     """
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
+        """The tag of a node, as the library finds it, without its paths: half of the time would go into those."""
+        if kind is not yaml.ScalarNode:
+            return _MAPPING if kind is yaml.MappingNode else _SEQUENCE
+        if implicit[0]:
+            for tag, pattern in self.yaml_implicit_resolvers.get(value[:1], ()):
+                if pattern.match(value):
+                    return str(tag)
+        return _TEXT
 
 
 PlainLoader.yaml_implicit_resolvers = {
@@ -53,13 +64,15 @@ for _tag in _SCALARS:
 def scalar_value(text: str) -> Any:
     """The value of a word without quotes: true, 5, or itself; raises YAMLError."""
     loader = PlainLoader("")
-    tag = loader.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]
+    tag = loader.resolve(yaml.ScalarNode, text, (True, False))
     return loader.construct_object(yaml.ScalarNode(tag, text))
 
 
 def check_yaml(text: str, loader: Any) -> None:
     """Raises YamlBomb; an ordinary text costs only a glance."""
-    deep = text.count("[") + text.count("{") > MOST_DEPTH or _RUNS.search(text) is not None
+    # What is empty nests nothing, and managedFields are full of it.
+    opened = text.count("[") + text.count("{") - text.count("[]") - text.count("{}")
+    deep = opened > MOST_DEPTH or _RUNS.search(text) is not None
     if not deep and not ("*" in text and "&" in text):
         return
     counts: list[int] = [0]

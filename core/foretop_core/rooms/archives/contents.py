@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from codecs import BOM_UTF8
 from collections import defaultdict
@@ -313,7 +314,14 @@ def _load(text: str) -> Any:
     if len(text) > MOST_READ:
         raise ValueError("it is too large")
     check_yaml(text, PlainLoader)
-    return yaml.load(text, PlainLoader)
+    # To look for circles among so many nodes, again and again, takes half as long as reading them.
+    was_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return yaml.load(text, PlainLoader)
+    finally:
+        if was_collecting:
+            gc.enable()
 
 
 def _mappings(value: object) -> Iterator[dict[str, Any]]:
