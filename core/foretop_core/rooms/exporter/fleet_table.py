@@ -105,7 +105,8 @@ class FleetTableModel(TableModel):
         return self.table.replace((key_of(row), row) for row in rows)
 
     def render_context(self, key: ObjectRef, entry: ClusterRow) -> RenderContext:
-        return self.state.render_context(key.context)
+        """By the clock that goes on: for how long a cluster is lost is told too."""
+        return replace(self.state.render_context(key.context), now=self.state.clock(key.context))
 
     def facets(self, key: ObjectRef, entry: ClusterRow) -> FilterableRow:
         return ClusterFacets(entry, self.render_context(key, entry))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from foretop.rooms.exporter.page import FleetPage
@@ -74,6 +76,11 @@ async def test_a_cluster_that_is_lost_costs_its_own_row() -> None:
         rows = [row for row in shown.table_lines if "prod-" in row]
         assert "prod-eu" in rows[0]
         assert all("no problems" in row for row in rows[1:])
+        await shown.until(lambda: "velero-out-of-reach" in shown.text)
+        shown.source.manual.advance(timedelta(minutes=5))
+        await shown.tick()
+        (row,) = (row for row in shown.table_lines if "prod-eu" in row)
+        assert row.split("velero-out-of-reach")[1].split()[0] == "5m"
 
 
 async def test_a_cluster_that_cannot_be_measured_costs_its_own_row(monkeypatch: pytest.MonkeyPatch) -> None:
