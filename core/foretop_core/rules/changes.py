@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any
 
 import msgspec
@@ -119,7 +119,8 @@ def _fields_changed(key: ObjectRef, before: Resource, after: Resource, at: datet
 
 def _from_where_they_differ(was: str, now: str) -> tuple[str, str]:
     """Both texts; of long ones the beginning that they share is left out."""
-    shared = len(commonprefix((was, now))) - _LED_IN_BY
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(was, now, strict=False))
+    shared = sum(1 for _ in alike) - _LED_IN_BY
     if max(len(was), len(now)) > _LONGEST and shared > 0:
         was, now = f"…{was[shared:]}", f"…{now[shared:]}"
     return was[:_LONGEST], now[:_LONGEST]
