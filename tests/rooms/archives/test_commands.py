@@ -48,7 +48,7 @@ def test_rows_are_as_of_its_time(capsys: pytest.CaptureFixture[str]) -> None:
     code, report, _ = told(capsys, "report", *FROM)
     assert (code, report["at"]) == (1, BUNDLED_AT)
     assert {gap["reason"] for gap in report["notSeen"]} == {"not in the archive"}
-    _, ahead, _ = told(capsys, "forecast", *FROM)
+    _, ahead, _ = told(capsys, "forecast", "--hours", "1", *FROM)
     assert ahead["servers"][0]["from"] == BUNDLED_AT
     _, later, _ = told(capsys, "forecast", *FROM, "--at", "2026-11-19T04:00:00Z")
     assert later["servers"][0]["from"] == "2026-11-19T04:00:00Z"

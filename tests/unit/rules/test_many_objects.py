@@ -41,7 +41,7 @@ def _forecasts(snapshot: ClusterSnapshot) -> None:
 
 def _night(snapshot: ClusterSnapshot) -> None:
     ahead = Foresight(snapshot, "velero", NOW)
-    ahead.play(2)
+    ahead.play(1)
     ahead.night()
 
 
