@@ -63,7 +63,7 @@ from foretop_core.rules.own_failures import failure_line
 from foretop_core.rules.protection.coverage import resource_policy
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage import Thresholds, Triage, triage
+from foretop_core.rules.triage import Thresholds
 from foretop_core.rules.velero_pods import failing_server
 from foretop_core.store import Store
 
@@ -152,9 +152,6 @@ class Session:
 
     def snapshot(self, context: str) -> ClusterSnapshot:
         return self.store.snapshot(context)
-
-    def triage(self, context: str) -> Triage:
-        return triage(self.snapshot(context), self.clock(context).now(), self.thresholds)
 
     def executor(self, context: str, journal: Journal, user: str) -> PlanExecutor:
         """The executor of writes in one context; loaded with the first of them, because the rows come before it."""

@@ -13,6 +13,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.kube.watching.watch_sink import WatchState
 from foretop_core.models import Backup, DataUpload
+from foretop_core.rules.triage import triage
 from foretop_core.session import Session, open_session
 from foretop_demo.local_api_server import LocalApiServer
 from tests.objects import NOW
@@ -47,7 +48,9 @@ async def test_what_is_in_the_cluster_is_judged(tmp_path: Path) -> None:
         try:
             (context,) = session.contexts
             await session.settled(context)
-            assert [finding.code for finding in session.triage(context).findings] == ["schedule-invalid"]
+            assert [
+                finding.code for finding in triage(session.snapshot(context), session.clock(context).now()).findings
+            ] == ["schedule-invalid"]
             assert session.store.health.context(context).state is WatchState.LIVE
         finally:
             await session.stop()

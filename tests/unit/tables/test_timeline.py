@@ -205,9 +205,8 @@ def test_a_lane_knows_that_its_storage_is_gone_that_it_is_late_and_that_nothing_
     made = timeline_item(key(), late, of_robfig)
     assert made is not None
     assert lane_obstacles(made, late, _render(lost, late), None) == LaneObstacles(
-        refused=True, late=NOW - at("02:00:00"), severity=Severity.ERROR
+        late=NOW - at("02:00:00"), severity=Severity.ERROR
     )
-    assert not lane_obstacles(made, late, _render(kept, late), None).refused
     cold = prescaled("0 * * * *", 5)
     made = timeline_item(key(), cold, of_robfig)
     assert made is not None

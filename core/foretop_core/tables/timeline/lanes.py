@@ -55,8 +55,6 @@ class TimelineItem(msgspec.Struct, frozen=True):
 class LaneObstacles(msgspec.Struct, frozen=True):
     """Obstacles to the coming runs of a lane; they change with other objects."""
 
-    refused: bool = False
-    """Velero refuses them as things stand."""
     unwarmed: bool = False
     """Nothing makes the warm-ups before them."""
     late: timedelta | None = None
@@ -177,7 +175,7 @@ def lane_obstacles(
             facts = render.schedule(resource)
             late = render.now - facts.overdue.since if facts.overdue is not None else None
             grave, waits = SEVERITIES.get(facts.coming_state), bool(facts.waits_for)
-            return LaneObstacles(bool(facts.refusal), late=late, severity=grave, waits=waits)
+            return LaneObstacles(late=late, severity=grave, waits=waits)
         case PreScaledCronJob():
             return LaneObstacles(unwarmed=warmer is None)
         case _:

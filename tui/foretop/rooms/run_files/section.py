@@ -43,7 +43,6 @@ _LISTED = "Every object in it: :resources fetches the list from storage."
 class FetchedResults(msgspec.Struct, frozen=True):
     """Fetched results, when, and the status then; wrapped once, because lists can be long."""
 
-    key: ObjectRef
     uid: str
     status: RunStatus
     at: datetime
@@ -51,11 +50,11 @@ class FetchedResults(msgspec.Struct, frozen=True):
     said: tuple[Paragraph, ...]
 
 
-def keep(key: ObjectRef, uid: str, status: RunStatus, at: datetime, files: FetchedFiles) -> FetchedResults:
+def keep(uid: str, status: RunStatus, at: datetime, files: FetchedFiles) -> FetchedResults:
     from foretop.rooms.run_files.contents_section import contents_paragraphs
 
     said = (*_listed(files.results), *contents_paragraphs(files))
-    return FetchedResults(key, uid, status, at, files.results, said)
+    return FetchedResults(uid, status, at, files.results, said)
 
 
 def why_no_list(status: RunStatus | None) -> str:
@@ -265,7 +264,7 @@ class FetchedList:
     def keep(self, state: DashboardState, key: ObjectRef, files: FetchedFiles) -> None:
         if (status := _status(state, key)) is not None:
             self._fetched.pop(key, None)
-            self._fetched[key] = keep(key, _uid(state, key), status, state.now(key.context), files)
+            self._fetched[key] = keep(_uid(state, key), status, state.now(key.context), files)
             while len(self._fetched) > _MOST_FETCHED:
                 del self._fetched[next(iter(self._fetched))]
 
