@@ -144,7 +144,7 @@ def vector(*samples: tuple[dict[str, str], str]) -> bytes:
         (b"<html>", 200, "it does not answer as Prometheus does"),
         (b'{"status": "success", "data": {"result": [1', 200, "it does not answer as Prometheus does"),
         (b'{"status": "error", "error": "too many samples"}', 422, "HTTP 422: too many samples"),
-        (b"no", 401, "HTTP 401"),
+        (b"no", 401, "HTTP 401 (look at --prometheus-token-file)"),
         (b"", 302, "HTTP 302"),
         (b'{"status": "error", "error": "\x1b[2J password=canary"}', 200, "Cannot ask http://127.0.0.1"),
         (b" " * 5000, 200, "its answer has more than 0 MB"),

@@ -102,12 +102,13 @@ async def _ask(session: ClientSession, server: PrometheusServer, query: str) -> 
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         decoded = _Answer(error="it does not answer as Prometheus does" if status == 200 else "")
     if status != 200 or decoded.status != "success":
-        raise _failure(server, ": ".join(filter(None, (f"HTTP {status}" if status != 200 else "", decoded.error))))
+        words = ": ".join(filter(None, (f"HTTP {status}" if status != 200 else "", decoded.error)))
+        raise _failure(server, words, hint="look at --prometheus-token-file" if status in (401, 403) else "")
     return decoded
 
 
-def _failure(server: PrometheusServer, why: str, what: str = "") -> ForetopError:
-    return ForetopError(f"Cannot ask {what}{redacted(server.url)}", unsigned(redacted(why))[:LONGEST_QUOTE])
+def _failure(server: PrometheusServer, why: str, what: str = "", hint: str = "") -> ForetopError:
+    return ForetopError(f"Cannot ask {what}{redacted(server.url)}", unsigned(redacted(why))[:LONGEST_QUOTE], hint)
 
 
 def _series(sample: _Sample) -> Series | None:
