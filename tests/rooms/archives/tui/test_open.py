@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+import pytest
 
 from foretop.app import Dashboard
 from foretop_core.dashboard.session_protocol import DisplayOptions
@@ -13,7 +16,9 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.session import Session, open_session
 from tests.rooms.archives.packing import BUNDLE
 from tests.tui.fake_source import FilledSource
-from tests.tui.pilot import LARGE, Screen, running
+from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, running
+
+_KEPT = Path(__file__).with_name("snapshots")
 
 
 def opened(folder: Path) -> Session:
@@ -21,9 +26,9 @@ def opened(folder: Path) -> Session:
 
 
 @asynccontextmanager
-async def bundle(folder: Path, page: str = "triage") -> AsyncIterator[Screen]:
+async def bundle(folder: Path, page: str = "triage", size: tuple[int, int] = LARGE) -> AsyncIterator[Screen]:
     app = Dashboard(lambda: opened(folder), DisplayOptions(flash=False, page=page))
-    async with running(app, LARGE) as pilot:
+    async with running(app, size) as pilot:
         yield Screen(app, pilot, FilledSource([]))
 
 
@@ -65,3 +70,24 @@ async def test_how_far_a_large_archive_is_read_is_told_meanwhile(tmp_path: Path)
         shown = Screen(app, pilot, FilledSource([]))
         await shown.until(lambda: "Reading bundle: 500 files, 20 objects…" in shown.text)
         await shown.until(lambda: "last backup failed" in shown.text)
+
+
+@pytest.mark.parametrize("size", [SMALL, MIDDLE], ids=["80x24", "120x40"])
+async def test_pictures_of_a_bundle(size: tuple[int, int], tmp_path: Path) -> None:
+    """With FORETOP_WRITE_SNAPSHOTS they are written anew."""
+    async with bundle(tmp_path, size=size) as shown:
+        await shown.until(lambda: "5 of 5" in shown.text)
+        await shown.settle()
+        compare(f"bundle-{size[0]}x{size[1]}", shown)
+        await shown.press("colon", *"changes", "enter")
+        await shown.until(lambda: "Changes of the last hour" in shown.text)
+        await shown.settle()
+        compare(f"changes-{size[0]}x{size[1]}", shown)
+
+
+def compare(name: str, shown: Screen) -> None:
+    path = _KEPT / f"{name}.txt"
+    text = "".join(f"{line.rstrip()}\n" for line in shown.lines)
+    if "FORETOP_WRITE_SNAPSHOTS" in os.environ:
+        path.write_text(text)
+    assert text == path.read_text()
