@@ -490,8 +490,8 @@ class DashboardState:
         if self._is_coming_in(context):
             return None
         snapshot = self._snapshots[context] = self.store.snapshot(context)
-        # What comes in with the first list has not just begun: it is shown at once, as is any moment of a recording.
-        is_at_once = context in self._first_look or self.moves_in_time
+        # What comes in with the first list has not just begun: it is shown at once, as is any moment of an archive.
+        is_at_once = context in self._first_look or bool(self.origins((context,)))
         held = None if is_at_once else self._settled.get(context)
         more_rules = self._reads.rules(snapshot) if self._reads is not None else ()
         look = partial(

@@ -227,5 +227,7 @@ def change_list(
     found = [step for step in seen if since <= step.at <= until]
     if since < begin:
         told = (step for key, item in objects for step in told_by(key, item))
-        found += [step for step in told if since <= step.at <= until and (seen_from is None or step.at < begin)]
+        within = (step for step in told if since <= step.at <= until and (seen_from is None or step.at < begin))
+        # Objects come from many watches, whichever was first.
+        found += sorted(within, key=lambda step: (step.at, step.key))
     return ChangeList(tuple(sorted(found, key=lambda step: step.at)[::-1]), seen_from)

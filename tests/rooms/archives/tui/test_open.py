@@ -7,15 +7,19 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from foretop.app import Dashboard
-from foretop_core.dashboard.session_protocol import DisplayOptions
+from foretop_core.dashboard.session_protocol import DisplayOptions, WritableCluster
+from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.session import Session, open_session
+from tests.objects import schedule
 from tests.rooms.archives.packing import BUNDLE
-from tests.tui.fake_source import FilledSource
+from tests.tui.fake_source import CONTEXT, FilledSource
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, running
 
 _KEPT = Path(__file__).with_name("snapshots")
@@ -91,3 +95,15 @@ def compare(name: str, shown: Screen) -> None:
     if "FORETOP_WRITE_SNAPSHOTS" in os.environ:
         path.write_text(text)
     assert text == path.read_text()
+
+
+def test_what_comes_in_late_is_found_though_the_clock_of_an_archive_stands_still() -> None:
+    source = FilledSource([schedule()])
+    archive = SimpleNamespace(origin="archive 2026-11-15", moves_in_time=False, is_moving=False)
+    source.clusters = {CONTEXT: cast("WritableCluster", SimpleNamespace(client=archive))}
+    state = DashboardState(source, lambda: 0.0)
+    state.judge(at_once=True)
+    state.judge(at_once=True)
+    source.store.fill(CONTEXT, [schedule("broken", "every day", phase="FailedValidation")], source.manual)
+    state.judge(at_once=True)
+    assert "broken" in {finding.subject.name for finding in state.findings}
