@@ -23,12 +23,10 @@ from foretop_core.models.kinds import Kind, by_name
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.archives.client import ArchiveClient, fits, listed_kind
 from foretop_core.rooms.archives.contents import Archive
-from foretop_core.rooms.archives.recording import Key, RecordedEvent, Recording
+from foretop_core.rooms.archives.recording import LEAD_IN, Key, RecordedEvent, Recording
 from foretop_core.rooms.archives.steps import Course, StepTarget, Stop, changes, findings, stop_beside
 from foretop_core.rules.triage import Thresholds
 
-LEAD_IN = 2_000
-"""Events before a moment that are always told one by one: rules judge what was seen to happen, and since when."""
 SPEEDS = (1, 10, 60, 600, 3600)
 TICK = 1 / 4
 """Seconds between two steps while it plays."""

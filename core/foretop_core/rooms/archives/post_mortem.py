@@ -16,8 +16,7 @@ from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, Watch
 from foretop_core.models import Backup, Restore
 from foretop_core.models.wire import ObjectRef, Resource, unreadable_object
 from foretop_core.rooms.archives.kept_changes import read_event, recorded_changes
-from foretop_core.rooms.archives.playback import LEAD_IN
-from foretop_core.rooms.archives.recording import Recording
+from foretop_core.rooms.archives.recording import LEAD_IN, Recording
 from foretop_core.rules import humanize
 from foretop_core.rules.changes import CREATED, ObservedTransition
 from foretop_core.rules.phases import FAULTY, OUTCOMES

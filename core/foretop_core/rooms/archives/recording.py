@@ -35,6 +35,8 @@ MOST_LINE = 4 * 2**20
 LEAST_FRAME, FRAME_SHARE = 8192, 4
 """A key frame is made after so many events, or a share of the objects: more frames than that would be more than the
 index."""
+LEAD_IN = 2_000
+"""Events before a moment that are always taken one by one: rules judge what was seen to happen, and since when."""
 _TELL_EACH = 20_000
 _STAMP = "%Y-%m-%dT%H:%M:%SZ"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

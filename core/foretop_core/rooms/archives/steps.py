@@ -17,7 +17,7 @@ from foretop_core.kube.connection.list_watch_codec import read_object
 from foretop_core.kube.watching.watch_sink import EventType, WatchHealth, WatchScope, WatchState
 from foretop_core.models.kinds import Kind
 from foretop_core.models.wire import ObjectRef, Resource
-from foretop_core.rooms.archives.recording import Key, RecordedEvent, Recording
+from foretop_core.rooms.archives.recording import LEAD_IN, Key, RecordedEvent, Recording
 from foretop_core.rules.changes import changes_between
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding, Thresholds, triage
@@ -134,10 +134,11 @@ def _judged(
     recording: Recording, position: int, end: datetime, limits: Thresholds
 ) -> Iterator[tuple[datetime, _Findings]]:
     """The findings from a position on, after whatever happened in one second and every minute between."""
-    clock = ManualClock(recording.moment(max(0, position - 1)))
+    before = max(0, position - LEAD_IN)
+    clock = ManualClock(recording.moment(max(0, before - 1)))
     store, context = Store(), "recording"
     first: dict[Kind, list[Resource]] = {kind: [] for kind in recording.kinds}
-    for event in recording.difference(array("i"), recording.state(position)):
+    for event in recording.difference(array("i"), recording.state(before)):
         if (resource := _resource(event)) is not None:
             first[event.kind].append(resource)
     for kind, resources in first.items():
@@ -151,6 +152,14 @@ def _judged(
         findings = triage(store.snapshot(context), clock.now(), limits).findings
         return clock.now(), {finding.id: finding for finding in findings}
 
+    def take(event: RecordedEvent) -> None:
+        clock.set(event.at)
+        if (resource := _resource(event)) is not None:
+            word: EventType = "DELETED" if event.type == "DELETED" else "MODIFIED"
+            store.sink(WatchScope(context, event.kind), clock).apply(word, resource)
+
+    for event in recording.events(before, position):
+        take(event)
     yield look()
     coming = recording.events(position, recording.position(end))
     for _, events in groupby(coming, lambda event: event.at.replace(microsecond=0)):
@@ -158,8 +167,5 @@ def _judged(
             while number == 0 and (minute := clock.now().replace(second=0, microsecond=0) + _BETWEEN) < event.at:
                 clock.set(minute)
                 yield look()
-            clock.set(event.at)
-            if (resource := _resource(event)) is not None:
-                word: EventType = "DELETED" if event.type == "DELETED" else "MODIFIED"
-                store.sink(WatchScope(context, event.kind), clock).apply(word, resource)
+            take(event)
         yield look()

@@ -50,9 +50,10 @@ async def test_every_key_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pressed == keys
     async with recorded(MIDDLE) as shown:
         assert "100%  15:21:38–15:46:56  , . finding  = others  T play  { } pace" in line(shown)
-        await shown.press("comma")
+        await shown.press("1", "comma")
         await shown.until(lambda: "15:46:38  new: etcd not done before its next run" in shown.text)
-        await shown.press("equals_sign", "home")
+        assert "schedule etcd                       not done before its next run" in shown.text
+        await shown.press("7", "equals_sign", "home")
         await shown.until(lambda: ", . phase" in shown.text or "15:46:38" in shown.text)
         await shown.press("comma")
         await shown.until(lambda: "etcd-20261116152638: phase: InProgress → Failed" in line(shown))

@@ -50,6 +50,8 @@ ACTIONS = (
     ),
 )
 _MOST_LINES = 500
+_JUDGED_EACH = 4
+"""Ticks of a recording that plays."""
 
 
 class ChangesScreen(TextScreen):
@@ -98,11 +100,24 @@ async def do_play(host: ActionHost, _: ObjectRef | None) -> None:
 
 
 async def _play(host: ActionHost, playback: Playback) -> None:
-    playing = asyncio.create_task(playback.play(), name="playing a recording")
+    playing, ticks = asyncio.create_task(playback.play(), name="playing a recording"), 0
     while not playing.done():
         await asyncio.wait([playing], timeout=TICK)
-        host.pulse()
+        ticks += 1
+        if ticks % _JUDGED_EACH:
+            host.pulse()
+        else:
+            _show(host)
     playing.result()
+    _show(host)
+
+
+def _show(host: ActionHost) -> None:
+    """Draws what there is now; findings too, which rest for a while between two looks at a cluster."""
+    if host.state is not None and not host.state.is_moving:
+        host.state.begin_frame()
+        host.state.judge(at_once=True)
+    host.pulse()
 
 
 async def do_slower(host: ActionHost, _: ObjectRef | None) -> None:
@@ -141,7 +156,7 @@ def _step(host: ActionHost, by: int) -> None:
         if await playback.step(target, by, key, state.thresholds) is None:
             of = f" of {span(key.name).text}" if target is StepTarget.PHASE and key is not None else ""
             host.app.notify(f"No {'later' if by > 0 else 'earlier'} {target.value}{of} in the recording")
-        host.pulse()
+        _show(host)
 
     host.run_worker(step())
 
