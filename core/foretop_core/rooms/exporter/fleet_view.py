@@ -87,7 +87,7 @@ def _late(row: ClusterRow, render: RenderContext) -> Cell:
 COLUMNS: tuple[Column[ClusterRow], ...] = (
     Column("state", "STATE", lambda row, _: _state(row), urgency, cells=12, ticks=True),
     Column("name", "CLUSTER", lambda row, _: row.cluster, lambda row: row.cluster, from_middle=True),
-    plain("finding", "WORST", _worst, cells=18),
+    plain("finding", "WORST", _worst, cells=20),
     aged("since", "SINCE", lambda row: row.worst.since if row.worst is not None else None),
     Column(
         "done_by",
