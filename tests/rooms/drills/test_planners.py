@@ -273,7 +273,7 @@ def test_both_actions_ask_for_the_name_and_are_for_administrators_alone() -> Non
 def test_the_drill_is_offered_early_and_its_clean_up_with_what_deletes() -> None:
     order = [action.id for action in footer_order(ACTIONS)]
     assert order.index("decide-storage") < order.index("drill") < order.index("filter")
-    assert order.index("delete-nar") < order.index("drill-cleanup") < order.index("results")
+    assert order.index("delete-nar") < order.index("drill-cleanup") < order.index("acknowledged")
 
 
 def test_the_role_of_drills_has_what_they_need_beyond_the_one_that_writes() -> None:

@@ -18,6 +18,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.session import Session, open_session
 from tests.objects import schedule
+from tests.rooms import SHOWN_BY_ROOMS
 from tests.rooms.archives.packing import BUNDLE
 from tests.tui.fake_source import CONTEXT, FilledSource
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, running
@@ -47,6 +48,7 @@ async def test_what_is_wrong_in_this_bundle(tmp_path: Path) -> None:
         assert "checks again" not in shown.text
 
 
+@pytest.mark.skipif("logs" not in SHOWN_BY_ROOMS, reason="no room shows logs")
 async def test_a_log_is_read_from_it_and_one_that_is_not_there_is_said(tmp_path: Path) -> None:
     async with bundle(tmp_path, "backups") as shown:
         await shown.until(lambda: "web-2-20261119021921" in shown.text)
