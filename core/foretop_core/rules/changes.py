@@ -75,7 +75,9 @@ def changes_between(
             if was != now:
                 by = pause_info(after).who if what == "paused" and isinstance(after, Schedule) else ""
                 yield ObservedTransition(at, key, what[:_LONGEST], was[:_LONGEST], now[:_LONGEST], by)
-    yield from _fields_changed(key, before, after, at)
+    # The server fills in what was left open, and adds to it, when it takes a run up.
+    if not isinstance(after, Backup | Restore) or old == new:
+        yield from _fields_changed(key, before, after, at)
 
 
 def _states(resource: Resource) -> dict[str, str]:

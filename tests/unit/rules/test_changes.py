@@ -75,6 +75,12 @@ def test_what_the_server_fills_in_when_a_run_begins_is_no_change() -> None:
     assert words(asked, backup(spec=filled, phase="New")) == ["spec.ttl: 24h → 48h"]
 
 
+def test_what_the_server_adds_when_it_takes_a_run_up_is_no_change() -> None:
+    asked, begun = {"excludedResources": ["nodes"]}, {"excludedResources": ["nodes", "events"]}
+    took = words(backup(spec=asked, phase="New"), backup(spec=begun, phase="InProgress"))
+    assert took == ["phase: New → InProgress"]
+
+
 def test_what_a_program_writes_out_that_was_not_there_is_no_change() -> None:
     written_out = {"csiSnapshotTimeout": "0s", "hooks": {}, "metadata": {}}
     assert words(schedule(), schedule(template=written_out)) == []
