@@ -41,6 +41,7 @@ from foretop_demo.scenarios.scenario_builder import HOME, ScenarioBuilder, Scena
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
 
 STEP = timedelta(seconds=2)
+_DRAWN_WITHIN = 0.5
 _OF_TEXT_ENTRY = frozenset(
     {key for bound in Input.BINDINGS if isinstance(bound, Binding) for key in bound.key.split(",")} - {"ctrl+c"}
     | {"space", "slash", "colon", "question_mark", "minus", "asterisk", "left_square_bracket", "right_square_bracket"}
@@ -204,6 +205,8 @@ class Touring(Dashboard):
         await super()._send_next()
         if self.has_no_keys:
             self.call_after_refresh(self._tell)
+            # Where a window has opened meanwhile, the page behind it may not be drawn again before something happens.
+            self.set_timer(_DRAWN_WITHIN, self._tell)
 
     def _display(self, *args: Any) -> None:
         super()._display(*args)
