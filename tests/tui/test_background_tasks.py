@@ -124,7 +124,7 @@ async def test_a_follower_of_the_session_that_fails_is_in_the_header_and_in_tria
         monkeypatch.setattr(cluster, "follow_movements", raises)
         at.patch("Schedule", DUE, {"metadata": {"labels": {"touched": "yes"}}})
         backup = at.box.storage.list(at.box.storage.kind("Backup"))[0]["metadata"]["name"]
-        at.patch("Backup", backup, {"metadata": {"labels": {"touched": "yes"}}})
+        at.patch("Backup", backup, {"status": {"phase": "InProgress", "completionTimestamp": None}})
         await at.see("foretop's watch ended by a fault")
         await at.shown.press("G")
         await at.see("A fault of foretop ended the watch of datauploads.velero.io")
