@@ -279,6 +279,10 @@ def test_pausing_says_what_continues_and_what_is_missed() -> None:
     sentence = render(pause(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, [running]), NOW)
     assert "the run of 03:00:00Z will not start" in sentence
     assert "nightly-1 continues" in sentence
+    failed = backup("nightly-1", "Failed", of="nightly")
+    sentence_of_failed = render(pause(schedule(cron="0 * * * *", last="02:00:03"), NOW, DIALECT, [failed]), NOW)
+    assert failed.status.completion_timestamp is None
+    assert "no backup of it is running" in sentence_of_failed, "one that fails early is never given an end"
     assert "If you unpause it after 03:00:00Z, one backup is created at once unless you choose to skip." in sentence
     due = render(pause(schedule(cron="0 * * * *", last="01:00:03"), NOW, DIALECT), NOW)
     assert "the run now due will not start" in due

@@ -14,11 +14,12 @@ from foretop_core.foreign_text import quoted
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
 from foretop_core.models import Backup, Restore
+from foretop_core.models.kinds import SCHEDULE
 from foretop_core.models.wire import ObjectRef, Resource, unreadable_object
 from foretop_core.rooms.archives.kept_changes import read_event, recorded_changes
 from foretop_core.rooms.archives.recording import LEAD_IN, Recording
 from foretop_core.rules import humanize
-from foretop_core.rules.changes import CREATED, ObservedTransition
+from foretop_core.rules.changes import CREATED, DELETED, ObservedTransition
 from foretop_core.rules.phases import FAULTY, OUTCOMES
 from foretop_core.rules.sentences import render
 from foretop_core.rules.severity import Severity
@@ -121,7 +122,9 @@ def _is_write(change: ObservedTransition) -> bool:
         return False
     is_of_server = change.by in _SERVERS or change.by.endswith("-controller")
     is_of_spec = change.what == "paused" or change.what.startswith("spec.") or "fields of spec" in change.what
-    return not is_of_server and (is_of_spec or bool(change.by and change.what == CREATED))
+    # Velero makes and deletes runs; a schedule is somebody's.
+    is_somebodys = change.key.kind == SCHEDULE.name and change.what in (CREATED, DELETED)
+    return not is_of_server and (is_of_spec or is_somebodys or bool(change.by and change.what == CREATED))
 
 
 def _is_failure(change: ObservedTransition) -> bool:
@@ -155,7 +158,7 @@ def _sections(told: PostMortem, zone: tzinfo) -> Iterator[Section]:
     course = sorted(_course(told, wrong, zone), key=lambda line: line[0])
     yield _section("What followed what", [(text,) for _, text in course], "Nothing.")
     left = [(finding_line(fault.finding, end, zone),) for fault in wrong if fault.gone_by is None]
-    yield _section("How it ended", left, "Nothing that was recorded was wrong.", signed=True)
+    yield _section("How it ended", left, "At the end nothing was wrong in what was recorded.", signed=True)
     if told.not_recorded:
         lines = [(f"{humanize.join(told.not_recorded, 6)}: what they would tell is not known.",)]
         yield Section("Not recorded", tuple(lines), "")

@@ -24,6 +24,7 @@ from foretop_core.rules.forecast.next_run_time import (
     run_after,
 )
 from foretop_core.rules.heartbeat import Heartbeat
+from foretop_core.rules.queue.positions import has_ended
 from foretop_core.rules.sentences import Text, join_sentences, sentence, without_full_stop
 
 _MINUTE = timedelta(minutes=1)
@@ -200,7 +201,7 @@ def _skips(schedule: Schedule, choice: Choice, server_default: bool | None) -> t
 
 def _goes_on(backup: Backup, schedule: Schedule) -> bool:
     mine = backup.schedule_name == schedule.name and backup.namespace == schedule.namespace
-    return mine and backup.status.completion_timestamp is None and backup.phase not in {"FailedValidation", "Deleting"}
+    return mine and not has_ended(backup)
 
 
 def _unpause_sentence(skips: bool, owed: Text, held: Backup | None, then: Text, *, moves: bool) -> Text:

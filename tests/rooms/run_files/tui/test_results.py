@@ -195,7 +195,14 @@ async def test_what_an_object_tells_by_itself_is_told_without_a_cluster() -> Non
             await shown.press("escape")
 
         await tells(
-            "7", BACKUP, "etl", "Failed: 0 errors", "no bucket", "volume data-0 Failed: no space left", "No list to"
+            "7",
+            BACKUP,
+            "etl",
+            "Failed",
+            "no bucket",
+            "its errors were not counted",
+            "volume data-0 Failed: no space left",
+            "No list to",
         )
         await tells("7", BACKUP, "odd", "FailedValidation", "no such location", "No list to fetch: it was refused")
         await tells("7", BACKUP, "waits", "Queued", "No list to fetch: it has not begun (Queued).")

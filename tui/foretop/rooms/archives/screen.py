@@ -147,6 +147,7 @@ def _step(host: ActionHost, by: int) -> None:
     if playback is None or state is None or page is None:
         return
     playback.is_playing = False
+    host.app.clear_notifications()
     target, key = playback.target, page.subject()
     if target is StepTarget.PHASE and key is None:
         host.app.notify("Phase: put the cursor on an object first")

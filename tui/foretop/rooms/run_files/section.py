@@ -61,7 +61,14 @@ def why_no_list(status: RunStatus | None) -> str:
     """Why there is no list of results to fetch; "" where there is one."""
     if status is None or (why := why_no_files(status.phase)):
         return "it has no Velero object yet" if status is None else why
-    return "" if status.errors or status.warnings else "it has no errors and no warnings"
+    if status.errors or status.warnings:
+        return ""
+    return "its errors were not counted" if _ended_uncounted(status) else "it has no errors and no warnings"
+
+
+def _ended_uncounted(status: RunStatus) -> bool:
+    """True for one that failed as a whole: its error is the reason, and Velero counts what happens to items."""
+    return status.phase == "Failed" and not status.errors and not status.warnings
 
 
 def has_files(status: RunStatus | None, *, is_backup: bool) -> bool:
@@ -125,7 +132,7 @@ def _offer(*, is_list: bool, is_backup: bool) -> Paragraph:
 def _head(status: RunStatus) -> Paragraph:
     counts = [humanize.count(status.errors, "error"), humanize.count(status.warnings, "warning")]
     mark = run_mark(status.phase)
-    ended = not why_no_files(status.phase)
+    ended = not why_no_files(status.phase) and not _ended_uncounted(status)
     text = f": {humanize.join(counts)}" if ended or status.errors or status.warnings else ""
     return Paragraph((Span(f"{mark.value} ", style_of(mark.tone)), span(status.phase or "New", bold=True), span(text)))
 
