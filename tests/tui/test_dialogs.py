@@ -71,7 +71,8 @@ async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, mo
         name = first.plan.steps[0].target.name
         at.patch("Schedule", MAIL, {"metadata": {"labels": {"team": "mail"}}})
         await at.shown.until(lambda: plan_now(at) is not first.plan)
-        assert plan_now(at).at > first.plan.at
+        # A better guess of the clock of the API server may come in between: it can be a little earlier, too.
+        assert plan_now(at).at != first.plan.at
         assert plan_now(at).steps[0].target.name == name
         await at.send()
         await at.see("✓ made 02:3", name)
