@@ -41,13 +41,16 @@ class Collector:
         self._measurement = Measurement(self._state)
         self.expositions: Mapping[str, Exposition] = {}
         """By content type; none before the first were finished."""
+        self._tells_all = False
 
     @property
     def is_ready(self) -> bool:
-        """True once all lists have come in, of clusters that answer, and were judged."""
+        """True once what is served was worked out from all lists, of clusters that answer."""
+        return self._tells_all and self._has_all_lists()
+
+    def _has_all_lists(self) -> bool:
         state = self._state
-        lists = all(state.health(context).state is not WatchState.SYNCING for context in state.contexts)
-        return bool(self.expositions) and lists
+        return all(state.health(context).state is not WatchState.SYNCING for context in state.contexts)
 
     def look(self, *, at_once: bool = False) -> None:
         """Judges what has come in where that is due; volumes are watched wherever a Velero is by now."""
@@ -72,8 +75,10 @@ class Collector:
 
     async def collect(self) -> None:
         """Once, of what is known by now."""
+        tells_all = self._has_all_lists()
         samples = [ClusterSample("", Sample(BUILD, (version("foretop"),), 1.0)), *await self.samples()]
         self.expositions = await in_thread(partial(expositions, samples, self._most))
+        self._tells_all = tells_all
 
     async def samples(self) -> list[ClusterSample]:
         """The samples of all clusters, as they are now."""
