@@ -79,8 +79,8 @@ the rest while a page shows it."""
 
 
 _ANSWERS_WITHIN = 15.0
-_LOOK_AGAIN = 60.0
-"""Seconds, while a server is down."""
+_LOOK_AGAIN, _LOOK_SOON = 60.0, 1.0
+"""Seconds, while a server is down or volumes are shown; and at first."""
 _MOST_PODS = "200"
 _LIMITS_LAST = timedelta(minutes=5)
 """How many volumes a node moves at once is read again after so long, while volumes move."""
@@ -361,13 +361,18 @@ class Session:
                 self.store.note_node_limits(context, namespace, limits)
 
     async def _follow_deciding(self) -> None:
-        """Reads what decides about volumes while somebody looks at what is known of them, and again each minute."""
+        """Reads what decides about volumes while somebody looks at what is known of them, and again each minute.
+
+        Sooner at first: which servers and policies there are is known only when lists have come in.
+        """
+        rest = _LOOK_SOON
         while True:
             await self._shows_volumes.wait()
             for context in self.contexts:
                 await self._look_at_deciding(context)
             self._note_working(SNAPSHOT_LOCATION)
-            await asyncio.sleep(_LOOK_AGAIN)
+            await asyncio.sleep(rest)
+            rest = min(_LOOK_AGAIN, 2 * rest)
 
     async def _look_at_deciding(self, context: str) -> None:
         """One read of it for each server that has schedules or backups."""

@@ -278,6 +278,19 @@ def test_it_serves_what_is_finished_until_it_is_ended(tmp_path: Path) -> None:
         assert one.stderr.read() == ""
 
 
+def test_what_it_serves_first_is_complete(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An error that comes a minute later would end and begin again with each start of the exporter."""
+    with living_box("contents", tmp_path, STILL) as (_, path):
+        with exporter("--kubeconfig", path) as (one, at):
+            while (answer := asked(f"{at}/metrics"))[0] == 503:
+                assert one.poll() is None
+            assert asked(f"{at}/readyz")[0] == 200
+        run(["exporter", "--once", "--kubeconfig", path])
+    served, once = read(answer[2].decode()), read(capsys.readouterr().out)
+    names = ("foretop_findings", "foretop_namespace_volumes_expected", "foretop_namespace_protection")
+    assert {name: served.get(name) for name in names} == {name: once.get(name) for name in names}
+
+
 def test_a_rotated_certificate_and_token_are_taken_up_and_half_a_pair_is_not(tmp_path: Path) -> None:
     cert, key, token = (tmp_path / name for name in ("cert", "key", "token"))
     before, after = trustme.CA(), trustme.CA()

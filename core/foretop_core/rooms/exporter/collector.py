@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 
@@ -22,6 +23,8 @@ from foretop_core.session import Session
 BUILD = Family("build", "The release of foretop.", ("version",), FamilyKind.INFO)
 _SOON = 0.5
 """Seconds, until the first are there."""
+_PATIENCE = 20.0
+"""Seconds after which the first are worked out though lists are still to come."""
 _EVERY, _LONGEST = 10.0, 60.0
 _SHARE = 100
 """Working them out takes a hundredth of the time at most, and at the latest they are a minute old."""
@@ -58,8 +61,19 @@ class Collector:
         self._state.begin_frame()
         self._state.judge(at_once=at_once)
 
+    async def settle(self) -> None:
+        """Returns once all has come in, of volumes too; a cluster that does not answer keeps nobody waiting."""
+        for _ in range(2):
+            # Where the volumes are is known only after the first.
+            settling = (self._session.settled(name) for name in self._session.contexts)
+            await asyncio.gather(*settling, return_exceptions=True)
+            self.look(at_once=True)
+
     async def run(self) -> None:
         """Never ends."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE):
+                await self.settle()
         while True:
             self.look()
             rest = _SOON
