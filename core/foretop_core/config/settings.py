@@ -110,6 +110,14 @@ class NotifySettings(ConfigSection, frozen=True):
     title: bool = False
 
 
+class PrometheusSettings(ConfigSection, frozen=True):
+    """A Prometheus, Thanos or Mimir that has the metrics of exporters, and the files with what it takes to ask it."""
+
+    url: Name = ""
+    token_file: Name = ""
+    ca_file: Name = ""
+
+
 class Settings(ConfigSection, frozen=True):
     """The whole file."""
 
@@ -134,6 +142,7 @@ class Settings(ConfigSection, frozen=True):
     pages: dict[PageName, PageSettings] = {}
     keys: dict[ActionName, Key] = {}
     notify: NotifySettings = NotifySettings()
+    prometheus: PrometheusSettings = PrometheusSettings()
 
     def page_settings(self, page: str) -> PageSettings | None:
         """The settings of a page; None where it has none."""

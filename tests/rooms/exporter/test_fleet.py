@@ -11,7 +11,7 @@ import yaml
 
 from foretop.cli import run
 from foretop_core.rooms.exporter import prometheus
-from foretop_core.rooms.exporter.fleet import ClusterState, Series, WorstFinding, fleet
+from foretop_core.rooms.exporter.fleet import ClusterState, Series, WorstFinding, fleet, merged
 from foretop_core.rules.severity import Severity
 from tests.http_answers import answering, echoing
 from tests.objects import NOW
@@ -71,6 +71,25 @@ def test_another_name_of_a_cluster_hides_neither_its_news_nor_its_errors() -> No
     error = one("findings", 1.0, "b", severity="error", code="namespace-late")
     (row,) = fleet([*alive("a", "u-1"), *alive("b", "u-1"), error, *alive("c", "u-1"), one("up", 0.0, "c")], NOW)
     assert (row.cluster, row.state) == ("b", ClusterState.ERRORS)
+
+
+def test_what_is_watched_counts_before_what_prometheus_tells_of_the_same_cluster() -> None:
+    error = one("findings", 1.0, "eu", severity="error", code="namespace-late")
+    watched = [
+        *fleet(alive("prod-eu", "u-1"), NOW),
+        *fleet([one("up", 0.0, "lost")], NOW),
+        *fleet(alive("x", "u-8"), NOW),
+    ]
+    asked = fleet([*alive("eu", "u-1"), error, *alive("lost", "u-2"), *alive("x", "u-9"), *alive("far", "u-4")], NOW)
+    told = [(row.cluster, row.state, row.is_asked) for row in merged(watched, asked)]
+    calm = ClusterState.NO_PROBLEMS
+    assert told == [
+        ("far", calm, True),
+        ("lost", calm, True),
+        ("prod-eu", calm, False),
+        ("x", calm, False),
+        ("x (by Prometheus)", calm, True),
+    ], "one of the same uid is one, one that is lost here is told from there, and two of one name are told apart"
 
 
 def test_numbers_of_an_exporter_that_has_stopped_are_no_news() -> None:

@@ -259,6 +259,9 @@ TEMPLATE = f"""\
 # How many minutes before a run it warms up, where nobody has typed another number.
 #warmUpMinutes: 10
 
+# A Prometheus, Thanos or Mimir with the metrics of foretop exporter: the page fleet shows its clusters too.
+#prometheus: {{url: https://thanos.example, tokenFile: /etc/foretop/token, caFile: /etc/foretop/ca.pem}}
+
 # The mouse; it disables the terminal's own selection.
 #mouse: false
 

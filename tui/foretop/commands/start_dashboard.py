@@ -17,6 +17,7 @@ from foretop.commands.connection import config_of
 from foretop_core.config.allowed_names import BUILT_IN_THEMES, PAGE_NAMES
 from foretop_core.config.config_file import read_config
 from foretop_core.config.live_config import LiveConfig
+from foretop_core.config.settings import PrometheusSettings
 from foretop_core.dashboard.session_protocol import ClusterSession
 from foretop_core.kube.connection.config import SessionOptions
 
@@ -50,12 +51,14 @@ class DisplayFlags(msgspec.Struct, frozen=True):
     bell: bool = False
     title: bool = False
     desktop: str = ""
+    prometheus: PrometheusSettings | None = None
 
     @property
     def settings(self) -> dict[str, Any]:
         """The settings that go over those of the configuration file."""
         notify = {"notify.bell": self.bell, "notify.title": self.title, "notify.desktop": self.desktop}
-        flags = {"page": self.page, "theme": self.theme, "mouse": self.mouse, **notify}
+        shown = {"page": self.page, "theme": self.theme, "mouse": self.mouse}
+        flags = {**shown, "prometheus": self.prometheus, **notify}
         return {name: value for name, value in flags.items() if value}
 
 

@@ -86,9 +86,6 @@ class ActionHost(PageHost, Protocol):
 
     async def action_do(self, action_id: str) -> None: ...
 
-    def attach(self, state: DashboardState) -> None:
-        """Every page gets the facts, also of a context that was added."""
-
     def pulse(self) -> None:
         """Draws what is on the screen as it is at this moment."""
 

@@ -45,6 +45,9 @@ class PageHost(Protocol):
     async def go(self, place: PageAddress, *, remember: bool = True) -> None:
         """Shows another page."""
 
+    def attach(self, state: DashboardState) -> None:
+        """Every page gets the facts, also of a context that was added."""
+
     async def show_object(self, key: ObjectRef, section: str = "overview") -> None:
         """Opens the detail of an object."""
 

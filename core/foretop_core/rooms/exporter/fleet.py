@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 import msgspec
+from msgspec.structs import replace
 
 from foretop_core.rooms.exporter.exposition import ClusterSample
 from foretop_core.rules.metric_families import FamilyKind
@@ -45,6 +46,9 @@ class ClusterState(StrEnum):
     """Its first lists come in."""
     NOT_ALL_SEEN = "not all seen"
     NO_PROBLEMS = "no problems"
+
+
+_UNKNOWN = (ClusterState.NO_NEWS, ClusterState.LOADING)
 
 
 class WorstFinding(msgspec.Struct, frozen=True):
@@ -92,6 +96,8 @@ class ClusterRow(msgspec.Struct, frozen=True):
     paused: int
     unavailable: tuple[str, ...]
     """Storage locations that Velero cannot use."""
+    is_asked: bool = False
+    """Told by Prometheus, beside clusters that are watched."""
 
 
 NEEDED = (
@@ -127,6 +133,28 @@ def ranked(rows: Iterable[ClusterRow]) -> tuple[ClusterRow, ...]:
             distinct.append(row)
             uids.update(row.uids)
     return tuple(sorted(distinct, key=urgency))
+
+
+def merged(watched: Sequence[ClusterRow], asked: Iterable[ClusterRow]) -> tuple[ClusterRow, ...]:
+    """Clusters that are watched and those that Prometheus tells of: those of one uid, or else of one name, are one.
+
+    What is watched counts, unless nothing is known of it there.
+    """
+    rows, names = list(watched), {row.cluster for row in watched}
+    for other in asked:
+        twin = next((place for place, row in enumerate(watched) if _is_same(row, other)), None)
+        if twin is None:
+            name = f"{other.cluster} (by Prometheus)" if other.cluster in names else other.cluster
+            rows.append(replace(other, cluster=name, is_asked=True))
+        elif watched[twin].state in _UNKNOWN and other.state not in _UNKNOWN:
+            rows[twin] = replace(other, cluster=watched[twin].cluster, is_asked=True)
+    return ranked(rows)
+
+
+def _is_same(one: ClusterRow, other: ClusterRow) -> bool:
+    if one.uids and other.uids:
+        return not set(one.uids).isdisjoint(other.uids)
+    return one.cluster == other.cluster
 
 
 def urgency(row: ClusterRow) -> tuple[object, ...]:

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
 
+from foretop_core.background import in_thread
 from foretop_core.clock import SystemClock
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
-from foretop_core.errors import let_through
+from foretop_core.errors import ForetopError, let_through
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.exporter.exposition import ClusterSample
-from foretop_core.rooms.exporter.fleet import ClusterRow, ClusterState, cluster_row, ranked, series_of, urgency
+from foretop_core.rooms.exporter.fleet import (
+    ClusterRow,
+    ClusterState,
+    Series,
+    cluster_row,
+    fleet,
+    merged,
+    series_of,
+    urgency,
+)
 from foretop_core.rooms.exporter.fleet_view import FLEET, ClusterFacets, key_of, mark_of
 from foretop_core.rooms.exporter.measurement import Measurement
+from foretop_core.rooms.exporter.prometheus import PrometheusServer, ask
 from foretop_core.rules.metric_families import Sample
+from foretop_core.store import Store
 from foretop_core.tables.engine.filter import FilterableRow
-from foretop_core.tables.engine.render_context import RenderContext
+from foretop_core.tables.engine.render_context import RenderContext, RenderContextFactory
 from foretop_core.tables.engine.rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.engine.view import WORST_FIRST
@@ -43,6 +55,13 @@ class FleetTableModel(TableModel):
         self._measured: dict[str, tuple[float, object]] = {}
         """By context, when it was measured last, and what it was like then."""
         self._is_new = True
+        self.is_asking = False
+        """A Prometheus tells of clusters too."""
+        self.gaps: tuple[ForetopError, ...] = ()
+        """Why what it tells is perhaps not all, or not of now."""
+        self._series: tuple[Series, ...] = ()
+        self._asked: tuple[ClusterRow, ...] = ()
+        self._elsewhere = RenderContextFactory(Store(), "")
 
     @property
     def sorted_by(self) -> str:
@@ -60,6 +79,8 @@ class FleetTableModel(TableModel):
         super().take_over(before)
         if isinstance(before, FleetTableModel):
             self._rows, self._is_new = dict(before._rows), True
+            self.is_asking, self.gaps = before.is_asking, before.gaps
+            self._series, self._asked = before._series, before._asked
 
     def close(self) -> None:
         """Nothing to end: the clusters are measured only when that is asked for."""
@@ -75,7 +96,21 @@ class FleetTableModel(TableModel):
 
     @property
     def _contexts(self) -> tuple[str, ...]:
-        return self.state.contexts if len(self.state.contexts) >= _LEAST else ()
+        return self.state.contexts if self.is_asking or len(self.state.contexts) >= _LEAST else ()
+
+    async def ask(self, server: Callable[[], PrometheusServer]) -> None:
+        """Asks for the clusters that Prometheus has metrics of; what it told last stays, and grows old."""
+        try:
+            reply = await ask(await in_thread(server))
+            self._series, self.gaps = reply.series, reply.gaps
+        except ForetopError as problem:
+            self.gaps = (problem,)
+        self._asked = await in_thread(partial(fleet, self._series, SystemClock().now()))
+        self._is_new = True
+
+    def stop_asking(self) -> None:
+        """Leaves the clusters that are watched."""
+        self._series, self._asked, self.gaps, self._is_new = (), (), (), True
 
     async def measure(self, ticks: float) -> None:
         """Measures, one after the other, the clusters that have changed or were not measured for long.
@@ -101,11 +136,13 @@ class FleetTableModel(TableModel):
         if not self._is_new:
             return False
         self._is_new = False
-        rows = ranked(self._rows.get(context) or _not_measured(context) for context in self._contexts)
+        rows = merged([self._rows.get(context) or _not_measured(context) for context in self._contexts], self._asked)
         return self.table.replace((key_of(row), row) for row in rows)
 
     def render_context(self, key: ObjectRef, entry: ClusterRow) -> RenderContext:
-        """By the clock that goes on: for how long a cluster is lost is told too."""
+        """By the clock that goes on: for how long a cluster is lost is told too. What was asked is of no store."""
+        if entry.is_asked:
+            return self._elsewhere.render_context(SystemClock().now(), self.state.zoning)
         return replace(self.state.render_context(key.context), now=self.state.clock(key.context))
 
     def facets(self, key: ObjectRef, entry: ClusterRow) -> FilterableRow:
@@ -113,6 +150,10 @@ class FleetTableModel(TableModel):
 
     def home(self, key: ObjectRef, entry: ClusterRow) -> tuple[str, str, str]:
         return key.context, key.kind, key.namespace
+
+    def is_stale(self, key: ObjectRef) -> bool:
+        row = self.entry(key)
+        return (row is None or not row.is_asked) and super().is_stale(key)
 
     def subject(self, key: ObjectRef) -> ObjectRef | None:
         """None: a cluster is no object that could be opened."""

@@ -12,7 +12,8 @@ import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
 
 from foretop_core.background import in_thread
-from foretop_core.errors import ForetopError
+from foretop_core.config.settings import PrometheusSettings
+from foretop_core.errors import BadInput, ForetopError
 from foretop_core.foreign_text import LONGEST_QUOTE, redacted
 from foretop_core.http_address import check_http_address, why_no_answer
 from foretop_core.rooms.exporter.fleet import NEEDED, Series
@@ -54,9 +55,17 @@ class PrometheusServer(msgspec.Struct, frozen=True):
     token: str = ""
     tls: ssl.SSLContext | None = None
 
-    def check(self) -> None:
-        """Raises BadInput where it cannot be asked."""
-        check_http_address(self.url, "a Prometheus", self.token)
+
+def server_of(settings: PrometheusSettings, token: str) -> PrometheusServer:
+    """Raises BadInput where it cannot be asked."""
+    tls = None
+    if settings.ca_file:
+        try:
+            tls = ssl.create_default_context(cafile=settings.ca_file)
+        except OSError as problem:
+            raise BadInput(f"Cannot use {settings.ca_file}", problem.strerror or str(problem)) from None
+    check_http_address(settings.url, "a Prometheus", token)
+    return PrometheusServer(settings.url, token, tls)
 
 
 class Reply(msgspec.Struct, frozen=True):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -12,8 +14,11 @@ from foretop_core.models import Resource
 from foretop_core.models.kinds import KINDS
 from foretop_core.rooms.exporter import fleet_table
 from foretop_core.rules.metric_families import Sample
+from tests.http_answers import answering
+from tests.rooms.exporter.test_fleet import vector
 from tests.tui.fake_source import FilledSource, calm, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, screen
+from tests.tui.test_config import change, configured
 
 FLEET = (":", *"fleet", "enter")
 NAMES = ("prod-eu", "prod-us", "prod-ap")
@@ -97,6 +102,33 @@ async def test_a_cluster_that_cannot_be_measured_costs_its_own_row(monkeypatch: 
         await shown.until(lambda: shown.text.count("no problems") == 2)
         assert "loading" in shown.text
         assert any("measuring prod-eu" in failure.what for failure in shown.app.main_screen.state.failures("prod-eu"))  # type: ignore[union-attr]
+
+
+async def test_the_clusters_of_a_prometheus_stand_beside_those_that_are_watched(tmp_path: Path) -> None:
+    late = {"cluster": "far", "severity": "error", "code": "namespace-late"}
+    named = {"foretop_up": {}, "foretop_visible": {"kind": "Backup"}, "foretop_cluster_info": {"uid": "u-9"}}
+    samples = [({"cluster": "far", "__name__": name, **labels}, "1") for name, labels in named.items()]
+    samples += [({**late, "__name__": name}, "1") for name in ("foretop_findings", "foretop_worst_finding_info")]
+    judged = {"cluster": "far", "__name__": "foretop_judged_timestamp_seconds"}
+    known, statuses = vector(*samples, (judged, str(time.time()))), [200]
+    with answering(lambda _, __, body: (statuses[-1], known if b"cluster_info" in body else vector())) as url:
+        async with configured(tmp_path, f"prometheus: {{url: '{url}'}}\n") as shown:
+            await shown.press(*FLEET)
+            await shown.until(lambda: "far" in shown.text and "prod-eu" in shown.text and "loading" not in shown.text)
+            (row,) = (row for row in shown.table_lines if "far" in row)
+            assert ("1 error" in row, "namespace-late" in row) == (True, True)
+            await shown.press("slash", *"far", "enter")
+            assert "namespace-late; 1 error." in shown.pane
+            assert "by Prometheus, as of" in shown.pane
+            await shown.press("enter")
+            await shown.until(
+                lambda: any("No context of the kubeconfig is called far" in text for _, text in shown.app.told)
+            )
+            assert shown.page == "fleet"
+            statuses.append(503)
+            await change(shown, f"prometheus: {{url: '{url}/x'}}\n")
+            await shown.press("escape")
+            await shown.until(lambda: "HTTP 503" in shown.pane)
 
 
 async def test_one_cluster_is_no_fleet() -> None:

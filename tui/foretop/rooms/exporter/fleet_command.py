@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import ssl
 
 import click
 from click.core import ParameterSource
@@ -15,7 +14,8 @@ from foretop.commands.exit_codes import judging
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.output import output_option
 from foretop.commands.start_dashboard import display_flags_of, has_terminal, watch_clusters
-from foretop_core.errors import BadInput
+from foretop_core.config.settings import PrometheusSettings
+from foretop_core.errors import BadInput, ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rooms.exporter import PAGE
 
@@ -40,23 +40,42 @@ def command(
 ) -> int:
     """A row for each cluster, worst first: the contexts that are given, or else all of the kubeconfig.
 
-    On a terminal it opens the dashboard on its page :fleet; -o text prints the rows once.
+    On a terminal it opens the dashboard on its page :fleet; -o text prints the rows once. With --prometheus the page
+    has the clusters that are watched and those of the answer; enter opens one whose name a context has.
 
     NIGHT counts the backups of the last 24 hours that completed, failed in part and failed, and the runs of the next
     24 hours that are not expected to be made.
     """
     if url is None and (token_file or authority):
         raise BadInput("--prometheus-token-file and --prometheus-ca are for --prometheus", "there is no --prometheus")
-    if url is None:
-        session_options = _of_all(session_options)
-        is_for_screen = has_terminal() and ctx.get_parameter_source("form") is ParameterSource.DEFAULT
-        if is_for_screen and len(session_options.connect.contexts) > 1:
-            return watch_clusters(session_options, replace(display_flags_of(ctx), page=PAGE.id))
-    from foretop.rooms.exporter.fleet_text import print_asked, print_watched
+    is_for_screen = has_terminal() and ctx.get_parameter_source("form") is ParameterSource.DEFAULT
+    flags = replace(display_flags_of(ctx), page=PAGE.id)
+    if url is not None:
+        from foretop.commands.live_session import bearer_token
+        from foretop.rooms.exporter.fleet_text import print_asked
+        from foretop_core.rooms.exporter.prometheus import server_of
 
-    if url is None:
-        return print_watched(session_options, form)
-    return print_asked(url, token_file, _trusting(authority), form)
+        settings = PrometheusSettings(url=url, token_file=token_file or "", ca_file=authority or "")
+        server = server_of(settings, bearer_token(token_file))
+        if is_for_screen and _has_context(session_options):
+            return watch_clusters(session_options, replace(flags, prometheus=settings))
+        return print_asked(server, form)
+    session_options = _of_all(session_options)
+    if is_for_screen and len(session_options.connect.contexts) > 1:
+        return watch_clusters(session_options, flags)
+    from foretop.rooms.exporter.fleet_text import print_watched
+
+    return print_watched(session_options, form)
+
+
+def _has_context(session_options: SessionOptions) -> bool:
+    """False where nothing can be watched beside what Prometheus tells."""
+    from foretop_core.kube.connection.kubeconfig import read_kubeconfig
+
+    try:
+        return bool(read_kubeconfig(session_options.connect, os.environ).contexts)
+    except ForetopError:
+        return False
 
 
 def _of_all(session_options: SessionOptions) -> SessionOptions:
@@ -67,12 +86,3 @@ def _of_all(session_options: SessionOptions) -> SessionOptions:
 
         connect = dataclasses.replace(connect, contexts=tuple(read_kubeconfig(connect, os.environ).contexts))
     return replace(session_options, connect=connect, with_velero=True)
-
-
-def _trusting(authority: str | None) -> ssl.SSLContext | None:
-    if authority is None:
-        return None
-    try:
-        return ssl.create_default_context(cafile=authority)
-    except OSError as problem:
-        raise BadInput(f"Cannot use {authority}", problem.strerror or str(problem)) from None

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import ssl
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from foretop.commands.live_session import bearer_token, running_session
+from foretop.commands.live_session import running_session
 from foretop.commands.output import emit, say, table, warn
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rooms.exporter.collector import Collector
@@ -33,10 +32,8 @@ def print_watched(session_options: SessionOptions, form: str) -> int:
     return _print(map(series_of, asyncio.run(_watched(session_options))), form)
 
 
-def print_asked(url: str, token_file: str | None, tls: ssl.SSLContext | None, form: str) -> int:
+def print_asked(server: PrometheusServer, form: str) -> int:
     """The exit code, after asking a Prometheus; what that could not ask is as a cluster without news."""
-    server = PrometheusServer(url, bearer_token(token_file), tls)
-    server.check()
     reply = asyncio.run(ask(server))
     code = _print(reply.series, form)
     warn(reply.gaps)
@@ -46,10 +43,7 @@ def print_asked(url: str, token_file: str | None, tls: ssl.SSLContext | None, fo
 async def _watched(session_options: SessionOptions) -> Sequence[ClusterSample]:
     async with running_session(session_options) as session:
         collector = Collector(session, {}, 0, os.environ, waits=True)
-        for _ in range(2):
-            # Where the volumes are is known only after the first. A cluster that does not answer has a row too.
-            await asyncio.gather(*(session.settled(name) for name in session.contexts), return_exceptions=True)
-            collector.look(at_once=True)
+        await collector.settle()
         return await collector.samples()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from heapq import nsmallest
 from typing import ClassVar
 
@@ -13,19 +14,23 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from foretop.bindings import Handler, key_name
+from foretop.commands.live_session import bearer_token
 from foretop.pages.page import PageAddress, PageHost
 from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import ScreenPage, signs_of
 from foretop.widgets.paragraphs import Line, Paragraph, lead, paragraph, span
+from foretop_core.config.settings import PrometheusSettings, Settings
 from foretop_core.dashboard.object_fetch import set_scope
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.dashboard.table_models import TableModel
+from foretop_core.errors import ForetopError
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.exporter import PAGE
 from foretop_core.rooms.exporter.fleet import ClusterRow, ClusterState
 from foretop_core.rooms.exporter.fleet_table import FleetTableModel
 from foretop_core.rooms.exporter.fleet_view import FLEET, night_words
+from foretop_core.rooms.exporter.prometheus import PrometheusServer, server_of
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import with_keys
 from foretop_core.rules.triage import rank
@@ -46,6 +51,8 @@ _EVERY, _LONGEST = 1.0, 10.0
 _SHARE = 10
 """Seconds between two measurements: while clusters come in, and later so many times as long as one took."""
 _MOST_FINDINGS = 4
+_ASKED_EVERY = 30.0
+"""Seconds; exporters are scraped about as often."""
 
 
 class _FleetSpec(ScreenPage, frozen=True, kw_only=True):
@@ -67,7 +74,11 @@ class _FleetSpec(ScreenPage, frozen=True, kw_only=True):
         keys: Callable[[Collection[str]], tuple[Paragraph, ...]] = lambda named: (),
     ) -> tuple[Paragraph, ...]:
         row = rows.entry(key)
-        return self._grouped(tuple(_pane(row, state))) if row is not None else ()
+        if row is None:
+            return ()
+        told = _asked_pane(row, rows.render_context(key, row)) if row.is_asked else _pane(row, state)
+        gaps = rows.gaps if isinstance(rows, FleetTableModel) else ()
+        return self._grouped((*told, *(paragraph(str(gap), Tone.WARN, label="Asked") for gap in gaps)))
 
     def why_empty(self, state: DashboardState) -> list[Line]:
         key = span(f"{key_name('palette')}ctx", bold=True)
@@ -92,11 +103,38 @@ class FleetPage(TablePage):
             set_scope(self.state, "", "")
         super().shown()
         self.run_worker(self._measure(), group="fleet", exclusive=True)
+        self.run_worker(self._ask(), group="asking", exclusive=True)
         self.run_worker(self._learn_uids(), group="uids", exclusive=True)
 
     def left(self) -> None:
         super().left()
         self.workers.cancel_group(self, "fleet")
+        self.workers.cancel_group(self, "asking")
+
+    _prometheus = PrometheusSettings()
+
+    def configure(self, settings: Settings) -> None:
+        """Another Prometheus is asked at once."""
+        super().configure(settings)
+        if settings.prometheus != self._prometheus:
+            self._prometheus = settings.prometheus
+            if isinstance(self.rows, FleetTableModel):
+                self.rows.stop_asking()
+                self.run_worker(self._ask(), group="asking", exclusive=True)
+
+    async def _ask(self) -> None:
+        """A fault is told once; the pane has it while it lasts."""
+        while True:
+            if isinstance(self.rows, FleetTableModel):
+                before, self.rows.is_asking = self.rows.gaps, bool(self._prometheus.url)
+                if not self.rows.is_asking:
+                    return
+                await self.rows.ask(partial(_server, self._prometheus))
+                for gap in self.rows.gaps:
+                    if str(gap) not in map(str, before):
+                        self.app.notify(str(gap), severity="warning")
+                self.post_message(self.Measured())
+            await asyncio.sleep(_ASKED_EVERY)
 
     async def _measure(self) -> None:
         while True:
@@ -129,13 +167,57 @@ class FleetPage(TablePage):
 
     async def do_enter_cluster(self) -> None:
         """The whole dashboard shows this cluster alone, and first what is wrong in it; escape leads back."""
-        if self.state is not None and self.table.cursor is not None:
-            # Before the other page comes, which has its rows from the first paint on.
-            set_scope(self.state, "", self.table.cursor.context)
-            await self.host.go(PageAddress("triage", filter="", jumped=True))
+        state, key = self.state, self.table.cursor
+        if state is not None and key is not None:
+            if key.context in state.contexts:
+                await self._enter(state, key.context)
+            else:
+                self.run_worker(self._watch_and_enter(state, key.context), group="entering", exclusive=True)
+
+    async def _enter(self, state: DashboardState, context: str) -> None:
+        # Before the other page comes, which has its rows from the first paint on.
+        set_scope(state, "", context)
+        await self.host.go(PageAddress("triage", filter="", jumped=True))
+
+    async def _watch_and_enter(self, state: DashboardState, context: str) -> None:
+        """A cluster that Prometheus tells of opens where a context of the kubeconfig has its name."""
+        try:
+            if context not in await state.source.other_contexts():
+                text = f"No context of the kubeconfig is called {context}: it cannot be opened from here"
+                self.app.notify(text, severity="warning")
+                return
+            self.app.notify(f"Connecting to {context}")
+            await state.source.add_context(context)
+        except (ForetopError, OSError) as problem:
+            self.app.notify(f"Cannot watch {context}: {problem}", severity="error")
+            return
+        state.take_contexts()
+        self.host.attach(state)
+        await self._enter(state, context)
 
 
 PAGE_CLASS = FleetPage
+
+
+def _server(settings: PrometheusSettings) -> PrometheusServer:
+    """By its files as they are now: a token may be another one by then."""
+    return server_of(settings, bearer_token(settings.token_file or None))
+
+
+def _asked_pane(row: ClusterRow, render: RenderContext) -> Iterator[Paragraph]:
+    """Tells what Prometheus does: codes of findings, and no words of them."""
+    worst = row.worst
+    if worst is not None and row.state is not ClusterState.NO_NEWS:
+        counts = ((row.errors, "error"), (row.warnings, "warning"))
+        counted = humanize.join([humanize.count(count, word) for count, word in counts if count])
+        since = f" since {render.time(worst.since, None)}" if worst.since is not None else ""
+        yield lead(f"{worst.code}{since}; {counted or worst.severity.value}.", severity_mark(worst.severity).tone)
+    else:
+        yield lead(f"{humanize.capitalized(row.state.value)}.", Tone.PLAIN)
+    yield lead("Look into the cluster: enter watches it and opens Triage.", Tone.PLAIN, label="Do")
+    yield from _facts(row, render, is_asked=row.state is not ClusterState.NO_NEWS)
+    as_of = f", as of {render.time(row.judged, None)}" if row.judged is not None else ""
+    yield paragraph(f"by Prometheus{as_of}", Tone.DIM, label="Told")
 
 
 def _pane(row: ClusterRow, state: DashboardState) -> Iterator[Paragraph]:
