@@ -60,7 +60,6 @@ from foretop_core.models.kinds import EVENT as EVENTS
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import NONE_GIVEN, GivenVersions
 from foretop_core.rules.own_failures import failure_line
-from foretop_core.rules.protection.coverage import resource_policy
 from foretop_core.rules.queue import has_ended
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.triage import Thresholds
@@ -376,16 +375,13 @@ class Session:
 
     async def _look_at_deciding(self, context: str) -> None:
         """One read of it for each server that has schedules or backups."""
-        from foretop_core.kube.access.deciding_reads import read_deciders
+        from foretop_core.kube.access.deciding_reads import policy_names, read_deciders
 
         snapshot = self.snapshot(context)
         schedules, backups = snapshot.schedules_by_namespace, snapshot.backups_by_namespace
         for namespace in dict.fromkeys((*schedules, *backups)):
-            flags = snapshot.server(namespace).volume_flags
-            names = {resource_policy(one.spec.template) for one in schedules.get(namespace, ())}
-            names |= {resource_policy(one.spec) for one in backups.get(namespace, ()) if one.spec.resource_policy}
-            names |= {flags.volume_policies} if flags is not None else set()
-            found = await read_deciders(self.clusters[context].client, namespace, names - {""})
+            names = policy_names(snapshot, namespace)
+            found = await read_deciders(self.clusters[context].client, namespace, names)
             self.store.note_deciding(context, namespace, found)
 
     async def _follow_acknowledgements(self) -> None:

@@ -137,3 +137,15 @@ def test_a_wrong_clock_in_a_plain_file_is_left_out_and_said(capsys: pytest.Captu
     _, report, err = told(capsys, "report", "-f", str(tmp_path / "odd.json"))
     assert report["at"] == "2025-01-03T00:00:00Z"
     assert "A time more than a day after all others is left out: 2031-01-01T00:00:00Z (Schedule velero/late)" in err
+
+
+@pytest.mark.parametrize(("server", "is_known"), [("v1.16.2", True), ("", False)])
+def test_the_release_of_a_bundle_is_what_velero_version_printed(
+    server: str, is_known: bool, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    version = f"Client:\n\tVersion: v1.18.0\n\tGit commit: -\nServer:\n\tVersion: {server}\n".encode()
+    folder = "velero-bundle/kubecapture/velero.io_v1/velero"
+    files = {f"{folder}/schedules.json": listed(schedule("daily")), "velero-bundle/version.txt": version}
+    source = ("-f", str(tree(tmp_path / "sent", files)))
+    run(["upgrade-check", *source])
+    assert ("by Velero 1.16.2 and" in capsys.readouterr().out) == is_known

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import stat
 from datetime import UTC, datetime, timedelta
@@ -11,12 +12,15 @@ from pathlib import Path
 import pytest
 
 from foretop.cli import run
-from foretop_core.clock import ManualClock
-from foretop_core.errors import BadInput
-from foretop_core.models import Backup
-from foretop_core.models.kinds import BACKUP, SCHEDULE
-from foretop_core.models.wire import decode
+from foretop_core.clock import Clock, ManualClock
+from foretop_core.errors import BadInput, ForetopError
+from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.models import Backup, Schedule
+from foretop_core.models.kinds import BACKUP, RESTORE, SCHEDULE, STORAGE_CLASS, Kind
+from foretop_core.models.wire import ObjectRef, Resource, decode
+from foretop_core.pages import GET_TABLES
 from foretop_core.rooms.archives import recording
+from foretop_core.rooms.archives.beside import Beside, RawObjects
 from foretop_core.rooms.archives.contents import read_archive
 from foretop_core.rooms.archives.members import Notes
 from foretop_core.rooms.archives.recorder import Recorder
@@ -74,28 +78,35 @@ def test_before_its_beginning_there_is_nothing_and_an_archive_has_one_moment() -
         read_archive(BUNDLE, lambda _: None, early)
 
 
-def test_what_is_recorded_shows_what_the_cluster_showed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def _rows(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    """Without what tells when it was looked at, and how the cluster is called."""
+    left_out = {"context", "evidence", "expectedStart", "expectedEnd", "bytesPerSecond", "secondsLeft"}
+    items = json.loads(capsys.readouterr().out)["items"]
+    return [{name: part for name, part in item.items() if name not in left_out} for item in items]
+
+
+@pytest.mark.parametrize("scene", ["contents", "protection", "volumes"])
+def test_what_is_recorded_shows_what_the_cluster_showed(
+    scene: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     recording = tmp_path / "now.jsonl"
-    with living_box("contents", tmp_path, 0.0) as (_, path):
+    with living_box(scene, tmp_path, 0.0) as (_, path):
         assert run(["record", "-o", str(recording), "--for", "4s", "--kubeconfig", path]) == 0
         assert f"foretop open {recording} shows it." in capsys.readouterr().out
-        for view in ("schedules", "backups", "storage"):
-            shown = [
-                (run(["get", view, "-o", "name", *source]), capsys.readouterr().out)
+        for view in sorted({word for word, (_, only) in GET_TABLES.items() if only is None}):
+            kept, live = (
+                (run(["get", view, "-o", "json", *source]), _rows(capsys))
                 for source in (("-f", str(recording)), ("--kubeconfig", path))
-            ]
-            assert shown[0] == shown[1]
-            assert shown[0][1]
+            )
+            assert kept == live, view
     assert stat.S_IMODE(recording.stat().st_mode) == 0o600
 
 
 def test_a_full_file_gives_way_to_one_that_begins_with_all_objects(tmp_path: Path) -> None:
-    store, clock = Store(), ManualClock(NOW)
-    feed = store.feed.subscribe()
-    recorder = Recorder(tmp_path / "a.jsonl", 4000, store, "prod")
+    recorder, store = recorder_of(tmp_path / "a.jsonl", 4000)
+    recorder.begin()
     for number in range(20):
-        store.fill("prod", [schedule(f"s{one}") for one in range(number + 1)], clock)
-        recorder.write(feed.drain().items(), clock.now())
+        store.fill("prod", [schedule(f"s{one}") for one in range(number + 1)], ManualClock(NOW))
     recorder.close()
     assert recorder.path.stat().st_size + recorder.older.stat().st_size < 12_000
     archive = read_archive(recorder.path, lambda _: None)
@@ -109,7 +120,7 @@ def test_a_recording_is_a_new_file_of_one_cluster(tmp_path: Path, capsys: pytest
     assert "--for 'soon' is not a duration" in capsys.readouterr().err
     (tmp_path / "a.jsonl").write_text("mine")
     with pytest.raises(BadInput, match="is not written: File exists"):
-        Recorder(tmp_path / "a.jsonl", 4000, Store(), "prod")
+        Recorder(tmp_path / "a.jsonl", 4000, Store(), "prod", ManualClock(NOW))
 
 
 def test_a_moment_costs_the_events_since_a_key_frame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,3 +230,90 @@ def test_a_recording_that_is_cut_while_it_is_shown_costs_what_is_gone(tmp_path: 
     long = indexed(path)
     os.truncate(path, len(event("2026-11-19T02:00:00Z", "a")) + 5)
     assert list(long.objects(long.end)[SCHEDULE]) == [("velero", "a")]
+
+
+def recorder_of(path: Path, most: int = 10**6, clock: Clock | None = None) -> tuple[Recorder, Store]:
+    store = Store()
+    return Recorder(path, most, store, "prod", clock or ManualClock(NOW)), store
+
+
+def watching(store: Store, kind: Kind, state: WatchState = WatchState.LIVE) -> None:
+    store.health.report(WatchScope("prod", kind, "velero"), WatchHealth(state, NOW))
+
+
+def put(store: Store, item: Resource) -> None:
+    store.put(ObjectRef("prod", type(item).__name__, item.namespace, item.name), item, NOW)
+
+
+def test_what_was_watched_is_known_though_there_was_none_of_it(tmp_path: Path) -> None:
+    recorder, store = recorder_of(tmp_path / "a.jsonl")
+    for kind in (SCHEDULE, RESTORE):
+        watching(store, kind)
+    put(store, schedule())
+    recorder.begin()
+    recorder.close()
+    archive = read_archive(recorder.path, lambda _: None)
+    assert archive.is_listed(RESTORE, "velero")
+    assert not archive.is_listed(RESTORE, "shop")
+    assert not archive.is_listed(BACKUP, "velero")
+    assert archive.notes == ()
+
+
+def test_a_time_in_which_nobody_watched_is_said(tmp_path: Path) -> None:
+    clock = ManualClock(NOW)
+    recorder, store = recorder_of(tmp_path / "a.jsonl", clock=clock)
+    watching(store, SCHEDULE)
+    put(store, schedule())
+    recorder.begin()
+    for after, state in ((1, WatchState.SYNCING), (2, WatchState.LIVE), (60, WatchState.STALE), (120, WatchState.LIVE)):
+        watching(store, SCHEDULE, state)
+        clock.set(NOW + timedelta(seconds=after))
+        recorder.note_watched()
+    recorder.close()
+    (note,) = read_archive(recorder.path, lambda _: None).notes
+    what, _, gap = note.partition(": ")
+    assert what == "Not everything was watched all the time, and what happened meanwhile is not known"
+    lost, back = (f"{NOW + timedelta(minutes=minutes):%Y-%m-%dT%H:%M:%SZ}" for minutes in (1, 2))
+    assert gap == f"schedules from {lost} to {back}"
+
+
+def test_what_is_read_beside_the_watches_is_recorded_where_it_is_another(tmp_path: Path) -> None:
+    recorder, _ = recorder_of(tmp_path / "a.jsonl")
+    recorder.begin()
+
+    def read(*names: str, problems: int = 0) -> Beside:
+        objects: RawObjects = {(STORAGE_CLASS, "", name): {"metadata": {"name": name}} for name in names}
+        listed = set() if problems else {(STORAGE_CLASS, "")}
+        return Beside(objects, listed, [ForetopError("no answer")] * problems)
+
+    for found in (read("fast", "slow"), read("fast", "slow"), read(problems=1), read("slow")):
+        recorder.take_beside(found)
+    recorder.close()
+    long = indexed(recorder.path)
+    assert [(each.type, each.key[1]) for each in long.events(0, len(long))] == [
+        ("ADDED", "fast"),
+        ("ADDED", "slow"),
+        ("DELETED", "fast"),
+    ]
+
+
+def test_each_step_of_an_object_is_recorded_and_no_word_that_is_not_one(tmp_path: Path) -> None:
+    recorder, store = recorder_of(tmp_path / "a.jsonl")
+    recorder.begin()
+    for phase in ("New", "FailedValidation", "Enabled", "Enabled"):
+        put(store, schedule(phase=phase))
+    recorder.close()
+    long = indexed(recorder.path)
+    phases = [decode(Schedule, each.raw).phase for each in long.events(0, len(long))]
+    assert phases == ["New", "FailedValidation", "Enabled"]
+
+
+def test_a_full_disk_ends_a_recording_and_no_watch(tmp_path: Path) -> None:
+    recorder, store = recorder_of(tmp_path / "a.jsonl")
+    recorder._file.close()
+    recorder._file = os.fdopen(os.open("/dev/full", os.O_WRONLY), "wb")
+    recorder.begin()
+    put(store, schedule())
+    recorder.close()
+    assert recorder.failed is not None
+    assert recorder.failed.strerror == "No space left on device"

@@ -36,6 +36,8 @@ from foretop_core.models.kinds import (
 from foretop_core.models.sharing import SharedParts
 from foretop_core.models.velero import VolumeSnapshotLocation
 from foretop_core.models.wire import Metadata, decode
+from foretop_core.rules.protection.coverage import resource_policy
+from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.volumes.run_plan import NAMES_VOLUMES, Deciders
 
 R = TypeVar("R", bound=Resource)
@@ -50,6 +52,16 @@ _NAMES = {
 }
 _AGENTS = "node agents"
 _CONFIG_MAPS = "ConfigMaps"
+
+
+def policy_names(snapshot: ClusterSnapshot, namespace: str) -> set[str]:
+    """The ConfigMaps that templates, backups and the flags of one server name."""
+    schedules, backups = snapshot.schedules_by_namespace, snapshot.backups_by_namespace
+    flags = snapshot.server(namespace).volume_flags
+    names = {resource_policy(one.spec.template) for one in schedules.get(namespace, ())}
+    names |= {resource_policy(one.spec) for one in backups.get(namespace, ()) if one.spec.resource_policy}
+    names |= {flags.volume_policies} if flags is not None else set()
+    return names - {""}
 
 
 async def read_deciders(client: ApiClient, namespace: str, policies: Collection[str]) -> Deciders:

@@ -6,7 +6,7 @@ from foretop_core.errors import ForetopError
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
 from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.models.builtin_kinds import ConfigMap, DaemonSet
+from foretop_core.models.builtin_kinds import ConfigMap, Container, DaemonSet
 from foretop_core.models.kinds import CONFIG_MAP, DAEMON_SET, NODE_AGENT, NODE_AGENT_CONFIG
 from foretop_core.models.wire import decode
 from foretop_core.rules.cron_dialects import find_release
@@ -28,7 +28,7 @@ async def read_node_limits(client: ApiClient, namespace: str) -> NodeAgentLimits
         agents = decode(DaemonSet, answer.body)
     except ForetopError as problem:
         return _unknown(problem, "DaemonSet", NODE_AGENT, namespace)
-    container = next((item for item in agents.spec.template.spec.containers if item.name == NODE_AGENT), None)
+    container = _agent(agents)
     if container is None:
         return NodeAgentLimits(why_unknown=f"DaemonSet {NODE_AGENT} has no container {NODE_AGENT}")
     named = flags_of(container).get(_FLAG, "")
@@ -39,6 +39,16 @@ async def read_node_limits(client: ApiClient, namespace: str) -> NodeAgentLimits
     if named or release is not None or not limits.source:
         return limits
     return NodeAgentLimits(why_unknown="the release of the node agents is not known")
+
+
+def config_name(agents: DaemonSet | None) -> str:
+    """The ConfigMap that the node agents of a server read, as far as their DaemonSet tells."""
+    container = _agent(agents) if agents is not None else None
+    return (flags_of(container).get(_FLAG) if container is not None else "") or NODE_AGENT_CONFIG
+
+
+def _agent(agents: DaemonSet) -> Container | None:
+    return next((item for item in agents.spec.template.spec.containers if item.name == NODE_AGENT), None)
 
 
 async def _read_config(client: ApiClient, namespace: str, name: str) -> NodeAgentLimits:

@@ -30,9 +30,9 @@ from foretop_core.kube.connection.connection_errors import ApiError, NotInArchiv
 from foretop_core.kube.connection.exec_plugin import ExecPlugins
 from foretop_core.models.kinds import NAMESPACE, POD, VELERO_DEPLOYMENT, Kind
 from foretop_core.models.wire import Resource, decode
-from foretop_core.rooms.archives.contents import READ_KINDS, Archive
+from foretop_core.rooms.archives.contents import Archive
 from foretop_core.rooms.archives.members import first_bytes
-from foretop_core.rooms.archives.recording import Key
+from foretop_core.rooms.archives.recording import READ_KINDS, Key
 from foretop_core.rooms.archives.texts import described_file, log_name, pod_log_name, velero_pods
 
 _PATH = re.compile(

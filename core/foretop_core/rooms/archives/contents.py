@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gc
+import json
 import re
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -17,12 +18,11 @@ import yaml
 
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.list_watch_codec import TypeMeta, identify
-from foretop_core.models import kinds
-from foretop_core.models.kinds import Kind
+from foretop_core.models.kinds import BACKUP, SCHEDULE, SERVER_STATUS, STORAGE, Kind
 from foretop_core.models.wire import is_earlier
 from foretop_core.rooms.archives.members import MOST_READ, Member, Notes, members, read_member
 from foretop_core.rooms.archives.moment import Moments
-from foretop_core.rooms.archives.recording import BY_PLURAL, Key, Recording
+from foretop_core.rooms.archives.recording import BY_PLURAL, READ_KINDS, Key, ListedScope, Recording, scopes_of
 from foretop_core.rules import humanize
 from foretop_core.yaml_guard import PlainLoader, check_yaml
 
@@ -33,9 +33,6 @@ MOST_BYTES = 512 * 2**20
 """Of all objects together."""
 MOST_YAML = 96 * 2**20
 """Characters of all files together: a second is enough for one or two million of them."""
-READ_KINDS: Mapping[tuple[str, str], Kind] = {
-    (kind.group, kind.name): kind for kind in vars(kinds).values() if isinstance(kind, Kind)
-}
 _READ_NAMES = "|".join(f"{name}(?:List)?" for name in {"List", *(name for _, name in READ_KINDS)})
 _READ = re.compile(rf"""^[ \t-]*"?kind"?:[ \t]*["']?(?:{_READ_NAMES})["']?,?[ \t\r]*$""", re.MULTILINE)
 _RECORDING = ".jsonl"
@@ -43,8 +40,13 @@ LISTED_FILE = "foretop/listed.json"
 _OBJECT_FILES = (".json", ".yaml", ".yml")
 _PACKED = (".gz", ".tgz", ".xz", ".bz2", ".zip", ".tar")
 _TEXT_FILES = (".log", ".txt")
+_VERSION_FILE = "velero-bundle/version.txt"
+_SERVER_VERSION = re.compile(rb"^Server:\s+Version:[ \t]*(\S+)", re.MULTILINE)
 _IN_NAMESPACE = re.compile(r"(?:^|/)namespaces/([^/]+)/|(?:^|/)kubecapture/[^/]+/([^/]+)/[^/]+$")
 _PLURAL = re.compile(r"(?:^|/)([a-z]+)[^/]*$")
+_WIDE_MARKS = (BOM_UTF16_LE, BOM_UTF16_BE)
+_JSON_ITEMS = re.compile(r'"items"\s*:\s*\[')
+_BETWEEN = re.compile(r"[\s,]*")
 _DOCUMENTS = re.compile(r"^---.*$", re.MULTILINE)
 _ITEMS = re.compile(r"^items:\s*$", re.MULTILINE)
 _FIELD = re.compile(r"^(?=\w)", re.MULTILINE)
@@ -59,14 +61,6 @@ class _Typed(msgspec.Struct, rename="camel"):
     api_version: str = ""
     kind: str = ""
     items: list[msgspec.Raw] | None = None
-
-
-class ListedScope(msgspec.Struct, frozen=True):
-    """A kind of which all objects were listed, in one namespace or, with none, in all."""
-
-    group: str
-    kind: str
-    namespace: str = ""
 
 
 class ListedKinds(msgspec.Struct, frozen=True):
@@ -116,6 +110,7 @@ def read_archive(path: Path, progress: Progress, until: datetime | None = None) 
     if not reader.count:
         why = next(iter(notes.lines()), "it has no objects of Velero or of a cluster")
         raise BadInput(f"Nothing in {path} can be shown", why, "give a debug bundle, a must-gather or kubectl's YAML")
+    reader.add_version()
     for note in reader.summary():
         notes.add(note)
     if until is not None and reader.recording is None:
@@ -137,6 +132,7 @@ class _Reader:
         self.count = 0
         self._bytes = 0
         self._others = 0
+        self._version = ""
         self._yaml = 0
         self._notes = notes
         self._listed: set[tuple[Kind, str]] = set()
@@ -163,6 +159,20 @@ class _Reader:
         if single:
             yield f"Not lists but single objects, so there may be more: {humanize.join(sorted(single), 6)}"
 
+    def add_version(self) -> None:
+        """The answer of the server to `velero version`, which no list has: it is deleted after a minute."""
+        spaces = {namespace for kind in (BACKUP, SCHEDULE, STORAGE) for namespace, _ in self.objects.get(kind, {})}
+        if self._version and len(spaces) == 1:
+            (namespace,) = spaces
+            answer = {
+                "apiVersion": SERVER_STATUS.api_version,
+                "kind": SERVER_STATUS.name,
+                "metadata": {"name": "version.txt", "namespace": namespace},
+                "status": {"phase": "Processed", "serverVersion": self._version},
+            }
+            self.objects[SERVER_STATUS][namespace, "version.txt"] = msgspec.json.encode(answer)
+            self._listed.add((SERVER_STATUS, namespace))
+
     def take(self, member: Member, progress: Progress) -> None:
         name = member.name
         self.moments.note_name(name)
@@ -170,6 +180,9 @@ class _Reader:
             self._take_listed(read_member(member, self._notes) or b"")
         elif name.endswith(_RECORDING):
             self._take_recording(member, progress)
+        elif name.endswith(_VERSION_FILE):
+            found = _SERVER_VERSION.search(read_member(member, self._notes) or b"")
+            self._version = found[1].decode("utf-8", "replace") if found else ""
         elif name.endswith(_TEXT_FILES):
             self.texts.append(name)
         elif name.endswith(_OBJECT_FILES) or "/" not in name:
@@ -185,8 +198,7 @@ class _Reader:
         with suppress(ValueError, RecursionError):
             told = msgspec.json.decode(data, type=ListedKinds)
             self.moments.note_name(told.at)
-            scopes = [(READ_KINDS.get((scope.group, scope.kind)), scope.namespace) for scope in told.listed]
-            self._listed |= {(kind, namespace) for kind, namespace in scopes if kind is not None}
+            self._listed |= scopes_of(told.listed)
 
     def _take_recording(self, member: Member, progress: Progress) -> None:
         """The objects as they were after the last event, or at the moment that is asked for."""
@@ -198,20 +210,24 @@ class _Reader:
         if not len(recording):
             return
         self.recording = recording
-        self._listed |= {(kind, "") for kind in recording.kinds}
+        self._listed |= recording.listed
         for kind, held in recording.objects(self.moment).items():
             self.objects[kind] |= held
             self.count += len(held)
 
     def _take_file(self, data: bytes, name: str, place: str) -> None:
+        if data.startswith(_WIDE_MARKS):
+            # As the shell of Windows writes what a command prints.
+            data = data.decode("utf-16", "replace").encode()
         if data.lstrip()[:1] in (b"{", b"["):
             try:
                 self._take_document(msgspec.json.decode(data, type=_Typed), data, name, place)
                 return
             except (ValueError, RecursionError) as problem:
-                broken = str(problem)
-                if name.endswith(".json"):
-                    self._notes.add(f"Not valid JSON ({broken[:80]})", name)
+                is_json = self._take_pieces(data.decode("utf-8", "replace"), name, place)
+                if is_json or name.endswith(".json"):
+                    if not is_json:
+                        self._notes.add(f"Not valid JSON ({str(problem)[:80]})", name)
                     return
         try:
             text = data.decode("utf-8")
@@ -228,6 +244,24 @@ class _Reader:
                 return
             for value in self._parsed(document, name):
                 self._take_document(msgspec.convert(_without_items(value), _Typed), value, name, place)
+
+    def _take_pieces(self, text: str, name: str, place: str) -> bool:
+        """Documents one after the other, and of a list that breaks off every item that is whole; False for neither."""
+        end, number = 0, 0
+        for begin, end in _values(text, 0):
+            piece = text[begin:end].encode()
+            with suppress(ValueError, RecursionError):
+                self._take_document(msgspec.json.decode(piece, type=_Typed), piece, name, place)
+                number += 1
+        if not text[end:].strip():
+            return True
+        items = _JSON_ITEMS.search(text, end)
+        for begin, end in _values(text, items.end()) if items else ():
+            self._take_object(text[begin:end].encode(), None, name, place, in_list=False)
+            number += 1
+        if number:
+            self._notes.add(f"Not valid JSON from character {end + 1:,} on", name)
+        return number > 0
 
     def _parsed(self, text: str, name: str) -> Iterator[dict[str, Any]]:
         """The document, or of a list that is broken somewhere every item that is whole."""
@@ -295,6 +329,18 @@ class _Reader:
             self._bytes += len(raw)
         self.objects[kind][key] = raw
         self.moments.note_object(kind, key, raw)
+
+
+def _values(text: str, at: int) -> Iterator[tuple[int, int]]:
+    """Begin and end of each JSON value, up to the first that is broken; commas may be between them."""
+    decoder = json.JSONDecoder()
+    for _ in range(MOST_OBJECTS):
+        begin = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
+        try:
+            _, at = decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            return
+        yield begin, at
 
 
 def _kind(api_version: str, name: str) -> Kind | None:

@@ -10,7 +10,7 @@ import io
 import re
 import tarfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -22,33 +22,17 @@ from foretop_core.errors import ForetopError
 from foretop_core.foreign_text import redacted, redacted_values
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
-from foretop_core.kube.connection.connection_errors import ApiError
-from foretop_core.kube.connection.list_watch_codec import ListGuard, read_page
-from foretop_core.kube.watching.watch_sink import WatchScope, WatchState
-from foretop_core.models.kinds import (
-    CONFIG_MAP,
-    DAEMON_SET,
-    NODE_AGENT,
-    NODE_AGENT_CONFIG,
-    POD,
-    SNAPSHOT_CLASS,
-    SNAPSHOT_LOCATION,
-    STORAGE_CLASS,
-    Kind,
-)
+from foretop_core.kube.connection.list_watch_codec import read_page
+from foretop_core.models.kinds import POD, Kind
 from foretop_core.models.wire import LAST_APPLIED
-from foretop_core.rooms.archives.contents import LISTED_FILE, ListedKinds, ListedScope
+from foretop_core.rooms.archives.beside import SEEN, RawObjects, add_list, key_of, read_beside, without_repeats
+from foretop_core.rooms.archives.contents import LISTED_FILE, ListedKinds
+from foretop_core.rooms.archives.recording import ListedScope
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.protection.coverage import resource_policy
-from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.session import Session
 
 _ROOT = "must-gather"
 _UNUSUAL = re.compile(r"[^\w.-]+")
-_CHUNK = "500"
-_BESIDE = (SNAPSHOT_LOCATION, STORAGE_CLASS, SNAPSHOT_CLASS, POD)
-"""Lists that foretop reads, and does not watch."""
-_SEEN = (WatchState.LIVE, WatchState.NOT_INSTALLED)
 _OWN_ANNOTATIONS = ("velero.io/", "openshift.io/", "oadp.openshift.io/", "foretop")
 """Beginnings, or ends of the domain, of annotations that rules read; the others are somebody's own words."""
 _PROGRAM = ("env", "envFrom", "args", "command")
@@ -84,36 +68,19 @@ async def gather(session: Session, context: str, progress: Progress, *, with_tex
     client, snapshot = session.clusters[context].client, session.snapshot(context)
     cluster = f"{_ROOT}/clusters/{_UNUSUAL.sub('_', context)}"
     servers = snapshot.velero_namespaces
-    gathered, listed = Gathered(), set[tuple[Kind, str]]()
-    objects: dict[tuple[Kind, str, str], dict[str, Any]] = {}
-    watches = [scope for scope, health in session.store.health.watches(context) if health.state in _SEEN]
-    beside = [
-        WatchScope(context, kind, where)
-        for kind in _BESIDE
-        for where in (servers if kind is SNAPSHOT_LOCATION else ("",))
-    ]
-    for scope in _without_repeats((*watches, *beside)):
+    gathered = Gathered()
+    found = await read_beside(client, snapshot)
+    watches = session.store.health.watches(context)
+    for scope in without_repeats(scope for scope, health in watches if health.state in SEEN):
         progress(f"Listing {api_paths.title(scope.kind)}{f' in {scope.namespace}' if scope.namespace else ''}")
-        try:
-            items = await _listed(client, scope)
-        except ForetopError as problem:
-            gathered.problems.append(problem)
-            continue
-        listed.add((scope.kind, scope.namespace))
-        objects |= {_key(scope.kind, item): item for item in items}
-    for kind, namespace, name in _single(snapshot):
-        try:
-            item = (await client.request("GET", api_paths.item(kind, namespace, name))).read(dict[str, Any])
-            objects[kind, namespace, name] = {"apiVersion": kind.api_version, "kind": kind.name, **item}
-        except ApiError as problem:
-            if problem.status != 404:
-                gathered.problems.append(problem)
-    for path, kind, items in _by_file(objects):
+        await add_list(client, scope, found)
+    gathered.problems += found.problems
+    for path, kind, items in _by_file(found.objects):
         home = kind.namespaced and items[0]["metadata"].get("namespace", "") not in servers
         kept = [without_private(item, is_tenants=home and not with_texts) for item in items]
         gathered.files[f"{cluster}/{path}"] = _json({"apiVersion": "v1", "kind": "List", "items": kept})
         gathered.counts[api_paths.title(kind)] += len(items)
-    scopes = [ListedScope(kind.group, kind.name, namespace) for kind, namespace in sorted(listed, key=_name_of)]
+    scopes = [ListedScope(kind.group, kind.name, namespace) for kind, namespace in sorted(found.listed, key=_name_of)]
     gathered.files[f"{_ROOT}/{LISTED_FILE}"] = _json(ListedKinds(rfc3339(session.clock(context).now()) or "", scopes))
     for namespace in servers:
         await _add_logs(client, namespace, f"{cluster}/namespaces/{namespace}/pods", gathered, progress)
@@ -129,60 +96,7 @@ def add_own(gathered: Gathered, findings: Iterable[str], journal: Iterable[Journ
         gathered.files[f"{own}/foretop.log"] = redacted(log.decode("utf-8", "replace")).encode()
 
 
-async def _listed(client: ApiClient, scope: WatchScope) -> list[dict[str, Any]]:
-    """All objects of a scope, in pages; a kind that is not installed has none."""
-    kind, guard, chunk = scope.kind, ListGuard(), ""
-    selectors = {"labelSelector": scope.selector, "fieldSelector": scope.fields}
-    items: list[dict[str, Any]] = []
-    while True:
-        params = {"limit": _CHUNK, "continue": chunk, **selectors}
-        try:
-            answer = await client.request(
-                "GET",
-                api_paths.collection(kind, scope.namespace),
-                {name: text for name, text in params.items() if text},
-            )
-        except ApiError as problem:
-            if problem.status == 404:
-                return []
-            raise
-        page = read_page(answer.body, kind)
-        raws = page.items or []
-        items += [{"apiVersion": kind.api_version, "kind": kind.name, **msgspec.json.decode(raw)} for raw in raws]
-        chunk = page.metadata.next_chunk or ""
-        guard.check(len(raws), chunk)
-        if not chunk:
-            return items
-
-
-def _without_repeats(scopes: Iterable[WatchScope]) -> Iterator[WatchScope]:
-    """Each list once, without the tasks that have a health and no objects."""
-    seen: set[tuple[Kind, str, str]] = set()
-    for scope in scopes:
-        place = scope.kind, scope.namespace, scope.fields
-        if place not in seen and not scope.selector and (not scope.fields or "=" in scope.fields):
-            seen.add(place)
-            yield scope
-
-
-def _single(snapshot: ClusterSnapshot) -> Iterator[tuple[Kind, str, str]]:
-    """The objects beside each server that are read by name."""
-    for namespace in snapshot.velero_namespaces:
-        yield DAEMON_SET, namespace, NODE_AGENT
-        yield CONFIG_MAP, namespace, NODE_AGENT_CONFIG
-        schedules = snapshot.schedules_by_namespace.get(namespace, ())
-        for name in sorted({resource_policy(one.spec.template) for one in schedules} - {""}):
-            yield CONFIG_MAP, namespace, name
-
-
-def _key(kind: Kind, item: Mapping[str, Any]) -> tuple[Kind, str, str]:
-    meta = item.get("metadata") or {}
-    return kind, str(meta.get("namespace", "")), str(meta.get("name", ""))
-
-
-def _by_file(
-    objects: Mapping[tuple[Kind, str, str], dict[str, Any]],
-) -> Iterator[tuple[str, Kind, list[dict[str, Any]]]]:
+def _by_file(objects: RawObjects) -> Iterator[tuple[str, Kind, list[dict[str, Any]]]]:
     """The path of each file, and the objects of one kind and namespace in it."""
     files: dict[tuple[Kind, str], list[dict[str, Any]]] = {}
     for (kind, namespace, _), item in objects.items():
@@ -224,7 +138,7 @@ async def _add_logs(client: ApiClient, namespace: str, folder: str, gathered: Ga
         try:
             answer = await client.request("GET", api_paths.collection(POD, namespace), {"labelSelector": selector})
             for raw in read_page(answer.body, POD).items or ():
-                name = _key(POD, msgspec.json.decode(raw))[2]
+                name = key_of(POD, msgspec.json.decode(raw))[2]
                 progress(f"Reading the log of {name}")
                 lines = await container_log(client, namespace, name)
                 text = redacted("\n".join(lines)).encode()

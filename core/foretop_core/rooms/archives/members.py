@@ -225,7 +225,10 @@ def _of_stream(path: Path, stream: IO[bytes], head: bytes, notes: Notes) -> Iter
 
 def _of_tar(stream: IO[bytes], notes: Notes) -> Iterator[Member]:
     with tarfile.open(fileobj=stream, mode="r|", tarinfo=_BoundedInfo, errorlevel=2) as tar:
-        for info in tar:
+        for number, info in enumerate(tar):
+            if number > MOST_MEMBERS:
+                # Folders and links are no members to whoever counts those.
+                raise tarfile.ReadError("it has too many members")
             # The library keeps every header that it has seen.
             tar.members = []  # type: ignore[attr-defined]
             if info.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and info.sparse is None:

@@ -73,8 +73,8 @@ def post_mortem(recording: Recording, context: str, limits: Thresholds, progress
     count = max(1, min(MOST_MOMENTS, int((end - begin).total_seconds())))
     moments = [begin + (end - begin) * number / count for number in range(count + 1)]
     clock = ManualClock(begin)
-    for kind in recording.kinds:
-        store.sink(WatchScope(context, kind), clock).health(WatchHealth(WatchState.LIVE, begin))
+    for kind, namespace in recording.listed:
+        store.sink(WatchScope(context, kind, namespace), clock).health(WatchHealth(WatchState.LIVE, begin))
     there: dict[str, Fault] = {}
     ended: list[Fault] = []
     position = 0

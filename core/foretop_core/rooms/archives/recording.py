@@ -14,7 +14,7 @@ import tempfile
 import weakref
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import IO, TypeAlias
@@ -44,16 +44,37 @@ _MICROSECOND = timedelta(microseconds=1)
 _DAY = timedelta(days=1) // _MICROSECOND
 _LATE = timedelta(seconds=1) // _MICROSECOND
 """Kinds are watched beside each other: their events may come in a little late."""
-BY_PLURAL = {kind.plural: kind for kind in vars(kinds).values() if isinstance(kind, Kind)}
+_BLIND = timedelta(seconds=10) // _MICROSECOND
+"""What was not watched for so long is said; shorter, it has only been listed anew."""
+READ_KINDS: Mapping[tuple[str, str], Kind] = {
+    (kind.group, kind.name): kind for kind in vars(kinds).values() if isinstance(kind, Kind)
+}
+BY_PLURAL = {kind.plural: kind for kind in READ_KINDS.values()}
 _GONE = -1
 """In the place of an event: there is no such object."""
 
 Key = tuple[str, str]
 """Namespace and name."""
+Scope: TypeAlias = "tuple[Kind, str]"
+"""A kind, and the namespace in which it was watched, "" for all of them."""
 Objects = dict[Kind, dict[Key, bytes]]
 """The objects as an API server would send them."""
 State: TypeAlias = "array[int]"
 """By the number of an object, the event that it was left by."""
+
+
+class ListedScope(msgspec.Struct, frozen=True):
+    """A kind of which all objects were listed, in one namespace or, with none, in all."""
+
+    group: str
+    kind: str
+    namespace: str = ""
+
+
+def scopes_of(listed: Iterable[ListedScope]) -> frozenset[Scope]:
+    """Without kinds that foretop does not read."""
+    kinds = ((READ_KINDS.get((scope.group, scope.kind)), scope.namespace) for scope in listed)
+    return frozenset((kind, namespace) for kind, namespace in kinds if kind is not None)
 
 
 class _Meta(msgspec.Struct, frozen=True):
@@ -66,12 +87,13 @@ class _Object(msgspec.Struct, frozen=True):
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """A line of a recording; one without an object is a note."""
+    """A line of a recording; one without an object is a note, or tells what was watched from then on."""
 
     t: Time
     kind: str = ""
     type: str = ""
     object: _Object | None = None
+    watched: list[ListedScope] | None = None
 
 
 class _Content(msgspec.Struct, frozen=True):
@@ -104,6 +126,9 @@ class Recording:
         self._objects: list[tuple[str, str, str]] = []
         """Of each object the plural of its kind, namespace and name."""
         self._frames: list[tuple[int, State]] = [(0, array("i"))]
+        self._live: frozenset[Scope] = frozenset()
+        self._watched: dict[Scope, int | None] = {}
+        """All that ever was watched; of what is not any more, since when."""
         plain = raw if isinstance(raw := getattr(stream, "raw", None), io.FileIO) else None
         self._file = os.dup(plain.fileno()) if plain is not None else _nameless_file()
         weakref.finalize(self, os.close, self._file)
@@ -122,9 +147,14 @@ class Recording:
         return _moment(self._times[-1])
 
     @property
+    def listed(self) -> frozenset[Scope]:
+        """Scopes that were watched; where it tells of none, the kinds of its objects: also before the first of them."""
+        told = frozenset(self._watched)
+        return told or frozenset((BY_PLURAL[plural], "") for plural in {place[0] for place in self._objects})
+
+    @property
     def kinds(self) -> frozenset[Kind]:
-        """The kinds that were watched: one of which the first object comes late, from the beginning."""
-        return frozenset(BY_PLURAL[plural] for plural in {place[0] for place in self._objects})
+        return frozenset(kind for kind, _ in self.listed)
 
     def position(self, moment: datetime) -> int:
         """How many events have happened by then."""
@@ -212,6 +242,9 @@ class Recording:
                         written += unpacked.write(line)
         except (*BROKEN, MemoryError) as problem:
             notes.add(f"{name} cannot be read to its end ({why_broken(problem)})")
+        for scope, since in self._watched.items():
+            if since is not None and len(self):
+                self._note_blind(scope, since, self._times[-1], notes)
 
     def _take(self, line: bytes, place: int, name: str, notes: Notes) -> bool:
         """Takes an event into the index; False where it is none, or of nothing that foretop reads."""
@@ -224,6 +257,8 @@ class Recording:
         if not is_readable:
             notes.add("A line cannot be read" if line else f"A line is longer than {humanize.size(MOST_LINE)}", name)
             return False
+        if event.watched is not None:
+            self._take_watched(scopes_of(event.watched), moment, notes)
         kind = BY_PLURAL.get(event.kind)
         if kind is None or event.object is None or not event.object.metadata.name:
             return False
@@ -246,6 +281,19 @@ class Recording:
             self._fold(state, last, len(self))
             self._frames.append((len(self), state))
         return True
+
+    def _take_watched(self, scopes: frozenset[Scope], moment: int, notes: Notes) -> None:
+        for scope in scopes - self._live:
+            if (since := self._watched.get(scope)) is not None:
+                self._note_blind(scope, since, moment, notes)
+            self._watched[scope] = None
+        self._watched.update(dict.fromkeys(self._live - scopes, moment))
+        self._live = scopes
+
+    def _note_blind(self, scope: Scope, since: int, until: int, notes: Notes) -> None:
+        if until - since >= _BLIND:
+            what = f"{scope[0].plural} from {_moment(since):{_STAMP}} to {_moment(until):{_STAMP}}"
+            notes.add("Not everything was watched all the time, and what happened meanwhile is not known", what)
 
     def _put_in_order(self, name: str, notes: Notes) -> None:
         """Makes times rise in the order in which the lines came in, which is kept.

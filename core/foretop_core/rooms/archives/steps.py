@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from enum import Enum
@@ -137,7 +138,7 @@ def _judged(
     before = max(0, position - LEAD_IN)
     clock = ManualClock(recording.moment(max(0, before - 1)))
     store, context = Store(), "recording"
-    first: dict[Kind, list[Resource]] = {kind: [] for kind in recording.kinds}
+    first: defaultdict[Kind, list[Resource]] = defaultdict(list)
     for event in recording.difference(array("i"), recording.state(before)):
         if (resource := _resource(event)) is not None:
             first[event.kind].append(resource)
@@ -146,7 +147,8 @@ def _judged(
         sink.replace_begin()
         sink.page(resources)
         sink.replace_end()
-        sink.health(WatchHealth(WatchState.LIVE, clock.now()))
+    for kind, namespace in recording.listed:
+        store.sink(WatchScope(context, kind, namespace), clock).health(WatchHealth(WatchState.LIVE, clock.now()))
 
     def look() -> tuple[datetime, _Findings]:
         findings = triage(store.snapshot(context), clock.now(), limits).findings

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,13 +15,18 @@ from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import running_session, wait_synced
 from foretop.commands.output import say, say_to
+from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.models.kinds import ON_DEMAND
+from foretop_core.rooms.archives.beside import read_beside
 from foretop_core.rooms.archives.recorder import Recorder
 from foretop_core.rules import humanize
 from foretop_core.session import Session
 
 _MIB = 2**20
+_ON_DEMAND = frozenset(kind.name for kind in ON_DEMAND)
+_LOOK_AGAIN, _READ_AGAIN = 2.0, 300.0
+"""Seconds between two looks at what is watched, and two reads of what is not."""
 
 
 @click.command("record", cls=OwnOptionsFirst, epilog=example("foretop record -o night.jsonl --for 12h"))
@@ -52,26 +59,35 @@ async def _record(options: SessionOptions, target: Path, most: int, seconds: flo
     async with running_session(replace(options, with_velero=True)) as session:
         if len(session.contexts) != 1:
             raise click.UsageError("a recording is of exactly one --context")
-        recorder = Recorder(target, most, session.store, session.contexts[0])
+        (context,) = session.contexts
+        recorder = Recorder(target, most, session.store, context, session.clock(context))
         try:
-            session.watch_on_demand(frozenset(kind.name for kind in ON_DEMAND))
             with suppress(TimeoutError, asyncio.CancelledError):
                 async with asyncio.timeout(seconds):
-                    await _follow(session, recorder)
+                    await _follow(session, context, recorder)
         finally:
             recorder.close()
     older = f" and {recorder.older}" if recorder.older.exists() else ""
+    if recorder.failed is not None:
+        why = recorder.failed.strerror or str(recorder.failed)
+        raise BadInput(f"{target} breaks off", why, f"foretop open {target} shows it up to there")
     say(f"{target}{older}: {humanize.count(recorder.events, 'event')}; foretop open {target} shows it.")
     return 0
 
 
-async def _follow(session: Session, recorder: Recorder) -> None:
-    changed = asyncio.Event()
-    feed = session.store.feed.subscribe(None, changed.set)
-    (context,) = session.contexts
+async def _follow(session: Session, context: str, recorder: Recorder) -> None:
+    """Until the disk is full."""
     await wait_synced(session)
+    # Where a Velero is becomes known with the first lists.
+    session.watch_on_demand(_ON_DEMAND)
+    await wait_synced(session)
+    recorder.begin()
     say_to(f"Recording {context} to {recorder.path}; ctrl+c ends it.", err=True)
-    while True:
-        recorder.write(feed.drain().items(), session.clock(context).now())
-        await changed.wait()
-        changed.clear()
+    read_at = -math.inf
+    while recorder.failed is None:
+        recorder.note_watched()
+        if time.monotonic() - read_at >= _READ_AGAIN:
+            recorder.take_beside(await read_beside(session.clusters[context].client, session.snapshot(context)))
+            session.watch_on_demand(_ON_DEMAND)
+            read_at = time.monotonic()
+        await asyncio.sleep(_LOOK_AGAIN)
