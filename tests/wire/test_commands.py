@@ -215,6 +215,24 @@ def test_of_a_cluster_that_does_not_answer_nothing_is_judged(
     assert "connection refused" in line
 
 
+@pytest.mark.parametrize(
+    "command", [("forecast", "--hours", "1"), ("whatif", "--concurrent-backups", "3", "--hours", "1")]
+)
+def test_a_night_is_not_judged_where_what_it_is_foreseen_from_cannot_be_seen(
+    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its storage may be refusing everything."""
+    with box_in_thread(OBJECTS[:3], [READER]) as made:
+        assert run([*command, "--kubeconfig", kubeconfig(made, tmp_path)]) == 0
+        assert "Not visible" not in capsys.readouterr().out
+        mine = kubeconfig(made, tmp_path, "reader")
+        assert run([*command, "--velero-namespace", "velero", "--kubeconfig", mine]) == 3
+        assert "Not visible: minicluster BackupStorageLocation (not allowed" in capsys.readouterr().out
+        assert run([*command, "--velero-namespace", "velero", "--kubeconfig", mine, "-o", "json"]) == 3
+        (gap,) = json.loads(capsys.readouterr().out)["notSeen"]
+        assert gap["kind"] == "BackupStorageLocation"
+
+
 def test_a_bad_filter_is_one_line(config: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["get", "schedules", "wind:north", "--kubeconfig", config]) == 2
     assert "'wind' is not a field here" in capsys.readouterr().err

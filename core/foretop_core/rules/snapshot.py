@@ -128,6 +128,11 @@ class VisibilityGap(msgspec.Struct, frozen=True):
             return self.reason
         return render(self.reason, next(part.at for part in self.reason.parts if isinstance(part, Moment)), zone)
 
+    @property
+    def line(self) -> str:
+        """`Not visible: prod Backup (not allowed)`."""
+        return f"Not visible: {' '.join(filter(None, (self.context, self.kind)))} ({self.why()})"
+
 
 class PhaseChange(msgspec.Struct, frozen=True, gc=False):
     before: str

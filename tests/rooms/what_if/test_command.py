@@ -308,7 +308,19 @@ def test_a_change_that_cannot_be_is_one_clear_line(
 def test_scripts_get_both_nights_and_the_difference(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["whatif", "-f", file, *GIVEN, "--pause", "first", "-o", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert set(found) == {"before", "after", "differences"}
+    assert set(found) == {"before", "after", "differences", "notSeen"}
+
+
+def test_a_night_with_an_object_that_cannot_be_read_is_not_judged(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = json.loads(Path(file).read_text())
+    odd = {"apiVersion": "velero.io/v1", "kind": "Schedule", "metadata": {"name": "odd", "namespace": "velero"}}
+    listed["items"].append({**odd, "spec": {"schedule": "0 * * * *", "template": []}})
+    part = tmp_path / "part.json"
+    part.write_text(json.dumps(listed))
+    assert run(["whatif", "-f", str(part), *GIVEN, "--pause", "first"]) == 3
+    assert "Schedule velero/odd cannot be read" in capsys.readouterr().err
 
 
 def test_a_change_of_a_silent_server_is_answered_with_what_becomes_of_its_backlog(

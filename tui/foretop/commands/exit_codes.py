@@ -27,12 +27,7 @@ class ExitCodes(msgspec.Struct, frozen=True):
 ALWAYS = {2: "bad usage or input, or nothing could be read"}
 NOT_JUDGED = 3
 BAD_INPUT = {2: "bad usage or input"}
-NIGHT_JUDGED = {
-    0: "all runs are made, and the window is free",
-    1: "runs are lost, refused, invalid or paused (unless left out by --without), or the window is not free",
-    **BAD_INPUT,
-    NOT_JUDGED: "a server or a run cannot be foreseen, or read",
-}
+NIGHT_OPEN = {NOT_JUDGED: "a server or a run cannot be foreseen, or not everything could be read"}
 REFUSED = {3: "refused: read-only, permissions or state"}
 PRINTED = {0: "printed", 1: "printed, but a cluster, an object or a part is missing", **ALWAYS}
 WRITTEN = {0: "done", 1: "some failed", **ALWAYS, **REFUSED, 4: "the plan changed under way"}
@@ -41,19 +36,27 @@ _OF_THE_CORE = (
     ExitCodes(
         ("report",),
         {
-            0: "no problems in what was seen",
+            0: "no findings of severity error in what was seen",
             1: "findings of severity error (with --acknowledged, open ones only)",
             **BAD_INPUT,
             NOT_JUDGED: "no such findings, but not everything could be read",
         },
     ),
-    ExitCodes(("forecast",), NIGHT_JUDGED),
+    ExitCodes(
+        ("forecast",),
+        {
+            0: "all runs are made, and the window is free",
+            1: "runs are lost, refused, invalid or paused (unless left out by --without), or the window is not free",
+            **BAD_INPUT,
+            **NIGHT_OPEN,
+        },
+    ),
     ExitCodes(
         ("next",),
         {
             0: "it runs, in each reading that is possible",
-            1: "an expression is refused, or never fires",
-            **BAD_INPUT,
+            1: "an expression never fires, or one of the file is refused",
+            2: "bad usage or input, such as an expression that is refused",
             NOT_JUDGED: "the release decides that, or an object cannot be read",
         },
     ),

@@ -16,11 +16,12 @@ from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.exit_codes import NOT_JUDGED, judging
 from foretop.commands.help_examples import OwnOptionsFirst, example
-from foretop.commands.live_session import running_session, wait_synced
+from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, file_help, output_option, say, table, warn
 from foretop_core.config.thresholds_from_settings import configured_window
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
+from foretop_core.models.kinds import BACKUP, SCHEDULE, STORAGE
 from foretop_core.rules import humanize
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.coming_back import with_backlog
@@ -40,7 +41,11 @@ from foretop_core.rules.night.outlook import (
 from foretop_core.rules.night.ranges import SURE, Range, latest
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
-from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
+from foretop_core.tables.engine.json_items import unseen_item
+
+_NEEDED = frozenset({"", SCHEDULE.name, BACKUP.name, STORAGE.name})
+"""Of what was not seen, the kinds that a night is foreseen from; "" is a whole cluster."""
 
 
 def night_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -114,7 +119,7 @@ def command(
     snapshot, read = argument_values.snapshot_in(source, session_options)
     warn(read.unreadable)
     nights = _foreseen([(snapshot, argument_values.as_of(at, source, read))], hours, free)
-    return _print(nights, free, form, without, is_part=bool(read.unreadable))
+    return _print(nights, (), free, form, without, is_part=bool(read.unreadable))
 
 
 def _kept_free(window: str | None, zone_name: str | None, options: SessionOptions) -> Window | None:
@@ -137,9 +142,16 @@ async def _of_clusters(
 ) -> int:
     async with running_session(replace(session_options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
-        warn(bad)
+        lost = (*unreadable(session), *bad)
+        warn(lost)
         snapshots = [(session.snapshot(name), at or session.clock(name).now()) for name in good]
-        return _print(_foreseen(snapshots, hours, window), window, form, without, is_part=bool(bad))
+        unseen = [gap for snapshot, _ in snapshots for gap in not_seen(snapshot)]
+        return _print(_foreseen(snapshots, hours, window), unseen, window, form, without, is_part=bool(lost))
+
+
+def not_seen(snapshot: ClusterSnapshot) -> list[VisibilityGap]:
+    """Finds what a night is foreseen from, and may be there, and was not seen."""
+    return [gap for gap in snapshot.unseen if gap.kind in _NEEDED]
 
 
 def _foreseen(
@@ -160,6 +172,7 @@ def _foreseen(
 
 def _print(
     found: Sequence[tuple[str, Outlook]],
+    unseen: Sequence[VisibilityGap],
     window: Window | None,
     form: str,
     without: frozenset[Missing],
@@ -173,18 +186,24 @@ def _print(
             _say(context, ahead, window)
         if not found:
             say("No Velero server was found.")
+        for gap in unseen:
+            say(gap.line)
     else:
-        emit({"servers": [_item(context, ahead, window) for context, ahead in found]}, form)
+        servers = [_item(context, ahead, window) for context, ahead in found]
+        emit({"servers": servers, "notSeen": [unseen_item(gap) for gap in unseen]}, form)
     is_overrun = any((kept := _in(ahead, window)) and not kept.is_free for _, ahead in found)
-    code = night_exit_code(*(ahead for _, ahead in found), without=without)
-    return 1 if is_overrun or code == 1 else NOT_JUDGED if is_part or not found else code
+    is_part = is_part or bool(unseen) or not found
+    return 1 if is_overrun else night_exit_code(*(ahead for _, ahead in found), without=without, is_part=is_part)
 
 
-def night_exit_code(*nights: Outlook, without: frozenset[Missing]) -> int:
-    """1 where a backup is missing that is not left out; of some run it may be open whether it is made."""
+def night_exit_code(*nights: Outlook, without: frozenset[Missing], is_part: bool) -> int:
+    """1 where a backup is missing that is not left out; of some run it may be open whether it is made.
+
+    `is_part` says that something was not read that nights are foreseen from.
+    """
     if any(reason not in without for ahead in nights for reason in ahead.missing):
         return 1
-    return NOT_JUDGED if any(ahead.is_unsure for ahead in nights) else 0
+    return NOT_JUDGED if is_part or any(ahead.is_unsure for ahead in nights) else 0
 
 
 def _in(one: Outlook, window: Window | None) -> WindowOutlook | None:

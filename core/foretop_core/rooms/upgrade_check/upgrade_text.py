@@ -45,7 +45,7 @@ def upgrade_lines(
     if not servers:
         yield "No schedules."
     for gap in unseen:
-        yield f"Not visible: {' '.join(filter(None, (gap.context, gap.kind)))} ({gap.why()})"
+        yield gap.line
 
 
 def _block(server: ServerUpgrade, change: ScheduleUpgrade, to: str, several: bool) -> Iterator[str]:

@@ -299,7 +299,8 @@ def _of_schedule(
         yield f"{name}: {humanize.count(count, 'run')} {'more' if was is None else 'fewer'}."
         return
     if len(was.runs) != len(now.runs):
-        yield f"{name}: {humanize.count(len(now.runs), 'run')} instead of {len(was.runs)}."
+        after_it = "then " if follows else ""
+        yield f"{name}: {after_it}{humanize.count(len(now.runs), 'run')} instead of {len(was.runs)}."
     lost = was.count(Fate.LOST), now.count(Fate.LOST)
     if lost[0] and not lost[1]:
         yield f"{name}: no longer lost ({humanize.count(lost[0], 'run')})."

@@ -167,7 +167,7 @@ def _done_by(kept: WindowOutlook, now: datetime, zone: tzinfo, *, is_six: bool =
     if is_unknown:
         phrases.append(Phrase(f": {no_known_end(kept)}", Tone.WARN))
     if skipped:
-        phrases.append(Phrase(f", {'and' if kept.verdict == 'not' else 'but'} {skipped}", Tone.WARN))
+        phrases.append(Phrase(f", {'but' if kept.verdict in ('', 'likely') else 'and'} {skipped}", Tone.WARN))
     if last is not None:
         # Of several that are open then, the one that is the reason.
         who = f" ({last.run.called})" if len(names_of((*kept.at_work, *kept.waiting))) > 1 else ""

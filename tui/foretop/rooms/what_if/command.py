@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from foretop.commands import argument_values
 from foretop.commands.connection import connection_options
 from foretop.commands.exit_codes import judging
-from foretop.commands.forecast import last_end_item, night_exit_code, night_options
+from foretop.commands.forecast import last_end_item, night_exit_code, night_options, not_seen
 from foretop.commands.help_examples import OwnOptionsFirst, example
-from foretop.commands.live_session import running_session, wait_synced
+from foretop.commands.live_session import running_session, unreadable, wait_synced
 from foretop.commands.output import emit, output_option, say, warn
 from foretop_core.errors import BadInput, Unforeseen
 from foretop_core.kube.connection.config import SessionOptions
@@ -42,9 +42,11 @@ from foretop_core.rules.night.outlook import Missing, Outlook, words
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
+from foretop_core.tables.engine.json_items import unseen_item
 
-Judge = Callable[[ClusterSnapshot, str, datetime], int]
-"""Gets the snapshot, the namespace of the server and the moment; its answer is the exit code."""
+Judge = Callable[[ClusterSnapshot, str, datetime, bool], int]
+"""Gets the snapshot, the namespace of the server, the moment, and whether some of it was not read; its answer is the
+exit code."""
 
 
 @click.command(
@@ -99,7 +101,7 @@ def command(
     if stopped is not None:
         changes.append(Stopped(read_window(stopped, zone)))
 
-    def judge(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> int:
+    def judge(snapshot: ClusterSnapshot, namespace: str, now: datetime, is_part: bool) -> int:
         try:
             comparison = what_if(snapshot, namespace, now, changes, timedelta(hours=hours))
         except Unforeseen:
@@ -113,33 +115,38 @@ def command(
                 found = {"before": None, "after": None, "differences": [], "ifBack": backs, "ifBackAfter": after}
                 emit(found, form)
             raise
+        unseen = not_seen(snapshot)
         if form == "text":
             _say(comparison)
+            for gap in unseen:
+                say(gap.line)
         else:
             nights = {"before": _night_item(comparison.before), "after": _night_item(comparison.after)}
-            emit({**nights, "differences": [render(text, now) for text in comparison.differences]}, form)
+            differences = [render(text, now) for text in comparison.differences]
+            emit({**nights, "differences": differences, "notSeen": [unseen_item(gap) for gap in unseen]}, form)
         # A pause that was asked for is not missed.
         asked = {Missing.PAUSED} if set(comparison.after.night.paused) <= set(pauses) else set()
-        return night_exit_code(comparison.after, without=without | asked)
+        return night_exit_code(comparison.after, without=without | asked, is_part=is_part or bool(unseen))
 
     if (looked_at := argument_values.looked_at(source, session_options)) is not None:
         return asyncio.run(_of_cluster(looked_at, argument_values.moment(at) if at else None, judge))
     assert source is not None
     snapshot, read = argument_values.snapshot_in(source, session_options)
     warn(read.unreadable)
-    return judge(
-        snapshot, _namespace(snapshot, session_options.velero_namespace), argument_values.as_of(at, source, read)
-    )
+    namespace = _namespace(snapshot, session_options.velero_namespace)
+    return judge(snapshot, namespace, argument_values.as_of(at, source, read), bool(read.unreadable))
 
 
 async def _of_cluster(options: SessionOptions, at: datetime | None, judge: Judge) -> int:
     async with running_session(replace(options, with_velero=True)) as session:
         good, bad = await wait_synced(session)
-        warn(bad)
+        lost = (*unreadable(session), *bad)
+        warn(lost)
         if len(good) > 1:
             raise BadInput("A change is of one cluster", f"{len(good)} are given", "choose one with --context")
         snapshot = session.snapshot(good[0])
-        return judge(snapshot, _namespace(snapshot, options.velero_namespace), at or session.clock(good[0]).now())
+        namespace = _namespace(snapshot, options.velero_namespace)
+        return judge(snapshot, namespace, at or session.clock(good[0]).now(), bool(lost))
 
 
 def _namespace(snapshot: ClusterSnapshot, wanted: str) -> str:
