@@ -83,7 +83,7 @@ test-velero-share: compiled ## the five-minute share of test-velero; skipped whe
 HOURS ?= 1
 truth: compiled  ## random stories on a real Velero for HOURS=n, every forecast of foretop judged
 	@$(BIN)/python -m tests.velero.build
-	$(BIN)/python -m tests.velero.random_stories --hours $(HOURS)
+	$(BIN)/python -m trials.truth --hours $(HOURS)
 
 test-fleet: compiled ## the exporter, its rules and alerts before a real Prometheus and Alertmanager; skipped without them
 	$(BIN)/python -m pytest $(SPREAD) tests/rooms/exporter/fleet -rs

@@ -21,8 +21,8 @@ from tests.agreement.situations import Situation, manifest
 from tests.real.api import Api
 from tests.velero.build import NOT_CACHED, missing, prepare_velero
 from tests.velero.own_network import velero_port
-from tests.velero.random_stories import LENGTH, RandomStory
 from tests.velero.real_cluster import RealVeleroCluster
+from trials.truth import LENGTH, RandomStory
 
 _ASKED = tuple(kind for kind in KINDS if kind is not DEFINITION)
 """The Deployment tells the release already; definitions are megabytes."""

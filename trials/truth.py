@@ -1,4 +1,4 @@
-"""`python -m tests.velero.random_stories --hours N [--seed S]`: random stories on a real Velero, every forecast judged.
+"""`python -m trials.truth --hours N [--seed S]`: random stories on a real Velero, every forecast judged.
 
 A story is ten minutes of random actions on one server. Its seed is printed, and gives the same actions again.
 """
