@@ -129,7 +129,42 @@ from foretop.widgets.paragraphs import paragraph
 def bucket_pane(entry, render):
     return (paragraph(f"bucket {entry.spec.object_storage.bucket}"),)
 '''
+_ROOM_FINDING = '''"""What a room made by the recipe finds."""
+
+from foretop_core.rules.triage.finding import Finding, Severity
+
+
+def by_room(snapshot, now, limits):
+    for place in snapshot.storage:
+        where, what = snapshot.ref(place), "found by a room"
+        yield Finding("by-room", Severity.WARNING, where, None, what, "It is there.", "Look.")
+
+
+RULES = (by_room,)
+'''
+_ROOM_COMMANDS = '''"""The commands of a room made by the recipe."""
+
+from foretop.commands.exit_codes import BAD_INPUT, ExitCodes
+
+COMMANDS = {"letters": ("foretop.rooms.letters.command", "Count the letters of a word.")}
+EXIT_CODES = (ExitCodes(("letters",), {0: "counted", **BAD_INPUT}),)
+'''
+_ROOM_COMMAND = '''"""A command of a room made by the recipe."""
+
+import click
+
+
+@click.command("letters")
+@click.argument("word")
+def command(word):
+    """Count the letters of a word."""
+    click.echo(f"{len(word)} letters")
+'''
 _NEW_FILES = {
+    "core/foretop_core/rooms/letters/__init__.py": '"""A room made by the recipe."""\n',
+    "core/foretop_core/rooms/letters/findings.py": _ROOM_FINDING,
+    "tui/foretop/rooms/letters/__init__.py": _ROOM_COMMANDS,
+    "tui/foretop/rooms/letters/command.py": _ROOM_COMMAND,
     "core/foretop_core/rules/triage/by_recipe.py": _FINDING,
     "core/foretop_core/actions/planners/labels.py": _ACTION,
     "core/foretop_core/tables/resources/buckets.py": _VIEW,
@@ -186,6 +221,8 @@ _ASKED = {
     "action": ("backup", "label", "ended", "--yes"),
     "action in the list": ("backup", "--help"),
     "page": ("get", "buckets"),
+    "room": ("letters", "offsite"),
+    "room in the list": ("--help",),
     "dialect": ("next", "CRON_TZ=Europe/Berlin 0 2 * * *", "--velero-version", "1.19"),
     "dialect before": ("next", "CRON_TZ=Europe/Berlin 0 2 * * *", "--velero-version", "1.18.3"),
 }
@@ -223,6 +260,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     for folder in ("core", "tui"):
         shutil.copytree(_ROOT / folder, tree / folder)
     for path, text in _NEW_FILES.items():
+        (tree / path).parent.mkdir(exist_ok=True)
         (tree / path).write_text(text, encoding="utf-8")
     for path, place, text in _EDITS:
         source = (tree / path).read_text(encoding="utf-8")
@@ -276,6 +314,12 @@ def test_a_page_is_a_view_a_record_a_pane_and_its_half_for_the_screen(told: Told
     assert re.search(r"LOCATION +BUCKET", out), out
     assert re.search(r"offsite +far-away", out), out
     assert "buckets" in told["pane"][1].split()
+
+
+def test_a_room_is_a_folder_that_is_found(told: Told) -> None:
+    assert told["room"] == (0, "7 letters\n")
+    assert "Count the letters of a word." in told["room in the list"][1]
+    assert "found by a room" in told["finding"][1]
 
 
 def test_a_dialect_is_a_grammar_and_the_releases_that_have_it(told: Told) -> None:
