@@ -45,17 +45,6 @@ async def test_wide_says_which_columns_went_for_the_further_ones() -> None:
 
 
 @pytest.mark.sweep
-async def test_a_large_terminal_has_all_columns_and_gives_nothing_up() -> None:
-    async with screen(size=LARGE) as shown:
-        await shown.press("4")
-        for title in ("BACKUP/RESTORE", "FROM", "PROGRESS / WAIT", "IN", "AT", "WAITS FOR"):
-            assert title in shown.lines[3]
-        await shown.press("7", "ctrl+w")
-        assert "LOCATION" in shown.lines[3]
-        assert "hidden: " not in shown.text
-
-
-@pytest.mark.sweep
 async def test_the_wait_of_a_schedule_is_that_of_its_next_run() -> None:
     names = ("w1", "w2", "w3", "w4")
     past = [
@@ -106,14 +95,6 @@ async def test_storage_has_mode_default_and_the_cause_of_an_error_at_80_columns(
         line = next(line for line in shown.lines if "s3-us" in line)
         assert line.endswith(" no such bucket")
         assert "rw" in line.split()
-
-
-@pytest.mark.sweep
-async def test_the_meaning_of_a_cron_expression_has_a_column_where_there_is_room() -> None:
-    async with screen(size=LARGE) as shown:
-        await shown.press("2", "ctrl+w")
-        assert "MEANING" in shown.lines[3]
-        assert "every 30 min" in next(line for line in shown.lines if "cassandra" in line)
 
 
 @pytest.mark.sweep

@@ -16,7 +16,7 @@ from foretop_core.models.kinds import NAB
 from foretop_core.models.wire import ObjectRef
 from foretop_core.tables.engine.groups import HEAD
 from tests.tui.fake_source import FilledSource, calm, meta, troubled
-from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
+from tests.tui.pilot import MIDDLE, Screen, screen
 
 
 def _nab(namespace: str, name: str, phase: str = "Created") -> dict[str, Any]:
@@ -34,23 +34,6 @@ def _heads(shown: Screen) -> list[str]:
 
 def _head(namespace: str, context: str = "prod-eu") -> ObjectRef:
     return ObjectRef(context, HEAD, namespace, "")
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("size", [SMALL, MIDDLE])
-async def test_each_namespace_has_a_head_that_counts_its_rows(size: tuple[int, int]) -> None:
-    async with screen(size=size) as shown:
-        await shown.press("3", "b")
-        assert _heads(shown) == [
-            "▾ team-ml  1  1 refused",
-            "▾ team-pay  2  1 running  1 waiting",
-            "▾ team-web  1  1 waiting",
-        ]
-        assert shown.names() == ["", "features", "", "orders-db", "ledger", "", "cms"]
-        assert "NAMESPACE" not in shown.text
-        await shown.press("b")
-        assert shown.names() == ["features", "orders-db", "cms", "ledger"]
-        assert "NAMESPACE" in shown.text
 
 
 @pytest.mark.sweep
@@ -184,20 +167,6 @@ async def test_one_changed_row_costs_its_line_and_that_of_its_head() -> None:
         shown.source.change(NAB, _nab("team-39", "nab-02999", "BackingOff"))
         await shown.tick()
         assert shown.table.strips_made == made
-
-
-@pytest.mark.sweep
-async def test_rows_that_come_in_before_it_do_not_move_the_cursor() -> None:
-    async with screen(FilledSource([*calm(), *_many(200)])) as shown:
-        await shown.press("3", "b", *["down"] * 30)
-        held = shown.table.cursor
-        assert held is not None
-        line = [row.key for row in shown.table.window].index(held)
-        for name in ("a-first", "b-second"):
-            shown.source.change(NAB, _nab("team-0", name))
-        await shown.tick()
-        assert shown.table.cursor == held
-        assert [row.key for row in shown.table.window].index(held) == line
 
 
 @pytest.mark.sweep

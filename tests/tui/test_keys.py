@@ -33,14 +33,6 @@ from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, running, screen
 TABLES = [tab for tab in TABS if tab.view]
 
 
-@pytest.mark.sweep
-async def test_digits_lead_to_the_tabs() -> None:
-    async with screen() as shown:
-        for tab in TABS:
-            await shown.press(str(tab.digit))
-            assert shown.page == tab.id
-
-
 async def test_keys_keep_their_order_where_the_machine_was_busy_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """However late it is, a key goes where those before it have led."""
     monkeypatch.setattr("foretop.terminal.serial_keys._PATIENCE", -1.0)
@@ -107,14 +99,6 @@ async def test_enter_keeps_the_filter_and_gives_the_keys_back_to_the_table() -> 
 
 
 @pytest.mark.sweep
-async def test_a_filter_that_cannot_be_read_says_so_and_keeps_the_rows() -> None:
-    async with screen() as shown:
-        await shown.press("2", "slash", *"-l")
-        assert len(shown.names()) == 6
-        assert any("-l needs a label selector after it" in line for line in shown.lines)
-
-
-@pytest.mark.sweep
 async def test_every_column_can_be_asked_for_by_the_name_that_stands_above_it() -> None:
     async with screen(size=LARGE) as shown:
         for tab in TABLES:
@@ -143,17 +127,6 @@ async def test_a_field_that_is_not_there_is_named_although_its_letters_fitted_no
         await shown.press("ctrl+u", *"velero:Qu")
         assert shown.names() == ["ledger"]
         assert "no field" not in shown.text
-
-
-@pytest.mark.sweep
-async def test_a_phase_is_found_while_it_is_typed() -> None:
-    async with screen() as shown:
-        await shown.press("3", "slash", *"phase:")
-        assert len(shown.names()) == 4
-        await shown.press("B")
-        assert shown.names() == ["features"]
-        await shown.press("ctrl+u", *"61%")
-        assert shown.names() == ["orders-db"]
 
 
 @pytest.mark.sweep
@@ -203,22 +176,6 @@ async def test_a_range_is_marked_from_the_last_mark_to_the_cursor() -> None:
     async with screen() as shown:
         await shown.press("2", "space", "down", "down", "ctrl+@")
         assert {key.name for key in shown.table.marked} == set(shown.names()[:4])
-
-
-@pytest.mark.sweep
-async def test_the_order_key_sorts_the_other_way_and_then_as_the_page_began() -> None:
-    async with screen() as shown:
-        await shown.press("7")
-        rows = shown.table.rows
-        assert rows is not None
-        first = (rows.sorted_by, rows.reversed)
-        await shown.sort_by("name")
-        names = shown.names()
-        assert names == sorted(names)
-        await shown.press("O")
-        assert shown.names()[0] > shown.names()[-1]
-        await shown.press("O")
-        assert (rows.sorted_by, rows.reversed) == first
 
 
 async def test_two_keys_go_through_the_columns_of_every_table_and_sort_by_each() -> None:
@@ -292,25 +249,6 @@ async def test_the_selected_column_is_brought_into_sight_and_sorted_by() -> None
         assert "LOCATION" in shown.text
         await shown.press("O")
         assert shown.table.rows.sorted_by == "storage"
-
-
-@pytest.mark.sweep
-async def test_only_what_is_faulty_and_all_again() -> None:
-    async with screen() as shown:
-        await shown.press("2", "ctrl+z")
-        assert shown.names() == ["broken", "etcd-hourly"]
-        assert "only faults" in shown.text
-        await shown.press("ctrl+z")
-        assert len(shown.names()) == 6
-
-
-@pytest.mark.sweep
-async def test_wide_shows_columns_that_a_small_terminal_hides() -> None:
-    async with screen() as shown:
-        await shown.press("2")
-        assert "NAMESPACE" not in shown.text
-        await shown.press("ctrl+w")
-        assert "NAMESPACE" in shown.text
 
 
 @pytest.mark.sweep
@@ -508,15 +446,6 @@ async def test_a_table_that_is_small_for_a_moment_comes_back_as_it_was() -> None
         assert shown.table.place == 8
         await shown.pilot.resize_terminal(80, 20)
         await shown.until(lambda: shown.names() == before)
-
-
-@pytest.mark.sweep
-async def test_y_and_d_lead_from_the_table_straight_to_their_section() -> None:
-    async with screen() as shown:
-        await shown.press("2", "y")
-        assert "schedule: 0 0 * * 8" in shown.text
-        await shown.press("q", "d")
-        assert "Name       broken" in shown.text
 
 
 async def test_jumping_goes_from_the_nab_to_its_velero_backup_and_back() -> None:
@@ -789,13 +718,6 @@ async def test_the_help_of_a_page_has_one_meaning_for_left_and_right(page: str, 
         lines = help_text(shown.app.main_screen.available())
         meanings = ["".join(span.text for span in line.spans).split() for line in lines]
         assert {" ".join(words[2:]) for words in meanings if words[:2] == ["left", "right"]} == {told}
-
-
-@pytest.mark.sweep
-async def test_the_beginning_of_one_page_alone_is_that_page() -> None:
-    async with screen() as shown:
-        await shown.press("colon", *"prot", "enter")
-        await shown.on_page("protection")
 
 
 async def test_of_very_many_rows_a_word_is_narrowed_to_once_when_it_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:

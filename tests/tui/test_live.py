@@ -189,30 +189,6 @@ async def test_a_tab_without_its_objects_says_why(state: WatchState, words: str)
 
 
 @pytest.mark.sweep
-async def test_nothing_wrong_is_not_said_where_something_was_not_seen() -> None:
-    source = FilledSource(calm())
-    source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.FORBIDDEN, NOW))
-    async with screen(source) as shown:
-        assert "No problems in what is visible." in shown.text
-        assert "Not visible: Backup (not allowed)" in shown.text
-
-
-@pytest.mark.sweep
-async def test_a_long_list_shows_how_far_it_has_come_while_its_rows_come_in() -> None:
-    source = FilledSource(troubled())
-    source.store.health.report(
-        WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.SYNCING, NOW, seen=500, expected=2000)
-    )
-    async with screen(source) as shown:
-        await shown.press("7")
-        await shown.tick()
-        assert "▇▇▇▁▁▁▁▁▁▁▁▁ 500 of 2,000" in shown.text
-        source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.LIVE, NOW))
-        await shown.tick()
-        assert "of 2,000" not in shown.text
-
-
-@pytest.mark.sweep
 async def test_nothing_is_judged_while_the_first_lists_come_in() -> None:
     source = FilledSource(troubled())
     source.store.health.report(WatchScope("prod-eu", BACKUP), WatchHealth(WatchState.SYNCING, NOW, seen=3, expected=14))

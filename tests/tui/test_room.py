@@ -177,15 +177,6 @@ def test_a_wider_line_has_a_longer_chart() -> None:
     assert _text(_chart(objects, 9)[-1]).rstrip() == "    └────"
 
 
-@pytest.mark.sweep
-async def test_a_schedule_whose_backups_are_not_visible_is_not_said_to_have_made_none() -> None:
-    async with screen(FilledSource([schedule("etcd", "0 * * * *", last="02:00:03")])) as shown:
-        await shown.press("2")
-        assert "Last     02:00:03Z" in shown.pane
-        assert "it is not visible here" in shown.pane
-        assert "not made a backup" not in shown.pane
-
-
 def _text(line: Line) -> str:
     return "".join(piece.text for piece in line)
 
