@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -83,14 +82,13 @@ async def key_to_bytes() -> Frames:
     """The frames from the key that confirms an unpause to its PATCH."""
     found: dict[str, Frames] = {}
     asyncio.get_running_loop().set_task_factory(_in_new_task)
-    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        async with stand("maintenance", Path(folder), patch) as at:
-            await at.go("2", at.key(SCHEDULE, "etcd-hourly"))
-            await at.shown.press("u")
-            await at.see("Unpause etcd-hourly")
-            with _followed(found.setdefault):
-                await at.send()
-                await at.shown.until(lambda: any(line.startswith("PATCH") for line in found))
+    async with stand("maintenance") as at:
+        await at.go("2", at.key(SCHEDULE, "etcd-hourly"))
+        await at.shown.press("u")
+        await at.see("Unpause etcd-hourly")
+        with _followed(found.setdefault):
+            await at.send()
+            await at.shown.until(lambda: any(line.startswith("PATCH") for line in found))
     return next(frames for line, frames in found.items() if line.startswith("PATCH"))
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -135,8 +136,7 @@ def unfolded(lines: Sequence[str]) -> str:
 @asynccontextmanager
 async def stand(
     render: str,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    folder: Path | None = None,
     *,
     size: tuple[int, int] = SMALL,
     read_only: bool = False,
@@ -146,11 +146,7 @@ async def stand(
     made_by: Callable[[Session], Dashboard] | None = None,
     painted: bool = False,
 ) -> AsyncIterator[Stand]:
-    """The dashboard before a box; `painted` for tests that look at what is written to the terminal."""
-    # What a key saves lands beside the rest of the test, and not in the checkout.
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
-    monkeypatch.setenv("LOGNAME", "maria")
+    """The dashboard before a box, in a folder; `painted` for tests that look at what is written to the terminal."""
     box = SimulatedCluster(find_scene(render), ScenarioOptions(behaviour=behaviour), FIXED_START, speed)
     held: list[Stand] = []
     route = ApiServer._route
@@ -162,24 +158,36 @@ async def stand(
             held[0].before_write(request.method, path)
         return await route(self, request)
 
-    monkeypatch.setattr(ApiServer, "_route", counting)
-    try:
-        cluster = await box.open(users=(user,) if user else ())
-        config = cluster.kubeconfig(folder / "kubeconfig", user.name if user else "admin")
-        options = SessionOptions(ConnectionOptions(kubeconfig=str(config)), read_only=read_only)
-        session = open_session(options, {"XDG_CONFIG_HOME": str(folder)}, box.running_clock)
-        app = (
-            made_by(session)
-            if made_by
-            else Dashboard(lambda: session, DisplayOptions(flash=False, read_only=read_only))
-        )
-        async with running(app, size, painted=painted) as pilot:
-            shown = Watching(app, pilot)
-            await shown.until(lambda: app.main_screen.state is not None and app.main_screen.size.width == size[0])
-            await session.settled(CONTEXT)
-            await shown.tick()
-            made = Stand(box, session, shown, folder)
-            held.append(made)
-            yield made
-    finally:
-        await box.close()
+    with _in_folder(folder) as (folder, environ):
+        environ.setattr(ApiServer, "_route", counting)
+        try:
+            cluster = await box.open(users=(user,) if user else ())
+            config = cluster.kubeconfig(folder / "kubeconfig", user.name if user else "admin")
+            options = SessionOptions(ConnectionOptions(kubeconfig=str(config)), read_only=read_only)
+            session = open_session(options, {"XDG_CONFIG_HOME": str(folder)}, box.running_clock)
+            app = (
+                made_by(session)
+                if made_by
+                else Dashboard(lambda: session, DisplayOptions(flash=False, read_only=read_only))
+            )
+            async with running(app, size, painted=painted) as pilot:
+                shown = Watching(app, pilot)
+                await shown.until(lambda: app.main_screen.state is not None and app.main_screen.size.width == size[0])
+                await session.settled(CONTEXT)
+                await shown.tick()
+                made = Stand(box, session, shown, folder)
+                held.append(made)
+                yield made
+        finally:
+            await box.close()
+
+
+@contextmanager
+def _in_folder(folder: Path | None) -> Iterator[tuple[Path, pytest.MonkeyPatch]]:
+    """What a key saves lands beside the rest of the test, and not in the checkout."""
+    with TemporaryDirectory(ignore_cleanup_errors=True) as made, pytest.MonkeyPatch.context() as environ:
+        folder = folder or Path(made)
+        environ.chdir(folder)
+        environ.setenv("XDG_STATE_HOME", str(folder))
+        environ.setenv("LOGNAME", "maria")
+        yield folder, environ

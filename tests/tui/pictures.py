@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 import pytest
@@ -225,11 +224,11 @@ async def draw(picture: Picture) -> str:
         return _CHANCE.sub("terminal-", _FONTS.sub("", drawn))
 
 
-async def draw_live(picture: Picture, folder: Path) -> str:
+async def draw_live(picture: Picture) -> str:
     """The picture of a screen before the box."""
     with pytest.MonkeyPatch.context() as environ:
         environ.delenv("NO_COLOR", raising=False)
-        async with stand(picture.scene, folder, environ, size=picture.size, painted=True) as at:
+        async with stand(picture.scene, size=picture.size, painted=True) as at:
             # Its findings are counted beside its name.
             await at.shown.until(lambda: "◐" not in at.shown.status.partition("slots")[0])
             await at.shown.press(*picture.keys)
@@ -239,12 +238,12 @@ async def draw_live(picture: Picture, folder: Path) -> str:
             return _CHANCE.sub("terminal-", _FONTS.sub("", at.shown.app.export_screenshot(title="foretop")))
 
 
-async def draw_film(film: Film, folder: Path) -> str:
+async def draw_film(film: Film) -> str:
     """The film as one SVG: its frames lie upon one another, and a style sheet shows one at a time."""
     frames: list[str] = []
     with pytest.MonkeyPatch.context() as environ:
         environ.delenv("NO_COLOR", raising=False)
-        async with stand(film.scene, folder, environ, size=film.size, painted=True) as at:
+        async with stand(film.scene, size=film.size, painted=True) as at:
             for keys, awaited, _ in film.steps:
                 await at.shown.press(*keys)
                 await at.shown.until(partial(_shows, at.shown, awaited))
@@ -324,11 +323,9 @@ def main() -> None:
         (folder / f"{picture.name}.svg").write_text(asyncio.run(draw(picture)))
         print(picture.name, flush=True)
     for picture in LIVE:
-        with TemporaryDirectory() as private:
-            (folder / f"{picture.name}.svg").write_text(asyncio.run(draw_live(picture, Path(private))))
+        (folder / f"{picture.name}.svg").write_text(asyncio.run(draw_live(picture)))
         print(picture.name, flush=True)
-    with TemporaryDirectory() as private:
-        (folder / f"{FILM.name}.svg").write_text(asyncio.run(draw_film(FILM, Path(private))))
+    (folder / f"{FILM.name}.svg").write_text(asyncio.run(draw_film(FILM)))
     print(FILM.name, flush=True)
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from foretop_core.models.kinds import ACKNOWLEDGEMENTS
 from foretop_demo.access import Rule, User
@@ -21,10 +18,8 @@ def entries(at: Stand) -> list[dict[str, Any]]:
     return [json.loads(text) for text in ((held or {}).get("data") or {}).values()]
 
 
-async def test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("default", tmp_path, monkeypatch, size=LARGE) as at:
+async def test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again() -> None:
+    async with stand("default", size=LARGE) as at:
         await at.see("h acknowledge")
         first, before = at.shown.names()[0], len(at.shown.names())
         await at.shown.press("h")
@@ -57,10 +52,8 @@ async def test_a_finding_is_hidden_for_the_shift_with_a_reason_and_shown_again(
         assert at.shown.faults == []
 
 
-async def test_what_a_colleague_acknowledges_disappears_and_comes_back_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_what_a_colleague_acknowledges_disappears_and_comes_back_at_once() -> None:
+    async with stand("default", size=MIDDLE) as at:
         await at.see("h acknowledge")
         first = at.shown.names()[0]
         await at.shown.press("h")
@@ -73,11 +66,9 @@ async def test_what_a_colleague_acknowledges_disappears_and_comes_back_at_once(
         await at.shown.until(lambda: first in at.shown.names())
 
 
-async def test_who_may_not_write_there_is_told_so_in_the_dialog(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_may_not_write_there_is_told_so_in_the_dialog() -> None:
     reader = User("maria", (Rule(("get", "list", "watch"), ("*",), ("*",)),))
-    async with stand("default", tmp_path, monkeypatch, size=MIDDLE, user=reader) as at:
+    async with stand("default", size=MIDDLE, user=reader) as at:
         await at.see("h acknowledge")
         await at.shown.press("h")
         await at.paste("known")
@@ -86,8 +77,8 @@ async def test_who_may_not_write_there_is_told_so_in_the_dialog(
         assert at.writes == []
 
 
-async def test_the_hand_over_is_read_on_the_screen_and_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_the_hand_over_is_read_on_the_screen_and_copied() -> None:
+    async with stand("maintenance") as at:
         await at.shown.until(lambda: bool(at.shown.names()))
         await at.shown.press("ctrl+o")
         await at.see("Hand-over at", "Wrong now (", "C copy as Markdown")

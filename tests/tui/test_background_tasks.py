@@ -45,9 +45,9 @@ def probe_that_raises(*_: Any, **__: Any) -> Any:
     ],
 )
 async def test_a_probe_that_fails_ends_in_a_result_and_the_write_is_made(
-    place: str, failing: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    place: str, failing: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
+    async with stand("maintenance", size=LARGE) as at:
         monkeypatch.setattr(place, failing)
         await unpause(at)
         await at.see("Not followed: Internal error in foretop: RuntimeError: once")
@@ -55,9 +55,9 @@ async def test_a_probe_that_fails_ends_in_a_result_and_the_write_is_made(
 
 
 async def test_a_watch_for_undoing_that_fails_is_told_in_the_dialog_and_in_triage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
+    async with stand("maintenance", size=LARGE) as at:
         monkeypatch.setattr("foretop_core.dashboard.action_service.watch_for_undoing", raises)
         await unpause(at)
         await at.see("etcd-hourly: not watched for who undoes it. Internal error in foretop: RuntimeError: once")
@@ -68,10 +68,8 @@ async def test_a_watch_for_undoing_that_fails_is_told_in_the_dialog_and_in_triag
         await at.see("A fault in foretop: watching for who undoes a write to etcd-hourly failed")
 
 
-async def test_a_dialog_that_cannot_be_drawn_does_not_stop_what_is_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
+async def test_a_dialog_that_cannot_be_drawn_does_not_stop_what_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("maintenance", size=LARGE) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see("Unpause etcd-hourly")
@@ -101,9 +99,9 @@ async def _see_it_start_again(shown: Screen, calls: list[str], task: str) -> Non
     await shown.until(lambda: f"{task} failed: RuntimeError: once" in shown.text)
 
 
-async def test_drawing_that_fails_is_told_and_starts_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_drawing_that_fails_is_told_and_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = _failing_once(monkeypatch, "_pump")
-    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
+    async with stand("maintenance", size=LARGE) as at:
         await _see_it_start_again(at.shown, calls, "drawing")
 
 
@@ -117,9 +115,9 @@ async def test_reading_the_configuration_that_fails_is_told_and_starts_again(
 
 @pytest.mark.sweep
 async def test_a_follower_of_the_session_that_fails_is_in_the_header_and_in_triage(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
+    async with stand("maintenance", size=LARGE) as at:
         cluster = next(iter(at.session.clusters.values()))
         monkeypatch.setattr(cluster, "follow_movements", raises)
         at.patch("Schedule", DUE, {"metadata": {"labels": {"touched": "yes"}}})
@@ -132,11 +130,9 @@ async def test_a_follower_of_the_session_that_fails_is_in_the_header_and_in_tria
         await at.shown.until(lambda: "ended by a fault" not in "\n".join(at.shown.lines))
 
 
-async def test_a_lock_that_another_process_holds_refuses_the_write_and_keys_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=LARGE) as at:
-        journal = Journal(default_path({"XDG_STATE_HOME": str(tmp_path)}))
+async def test_a_lock_that_another_process_holds_refuses_the_write_and_keys_go_on() -> None:
+    async with stand("maintenance", size=LARGE) as at:
+        journal = Journal(default_path({"XDG_STATE_HOME": str(at.folder)}))
         with hold(journal.path) as lock:
             await unpause(at)
             await at.see("Sending")
@@ -149,16 +145,14 @@ async def test_a_lock_that_another_process_holds_refuses_the_write_and_keys_go_o
         assert at.writes == []
 
 
-async def test_no_row_is_marked_any_more_after_a_dialog_was_left_while_it_was_sending(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_no_row_is_marked_any_more_after_a_dialog_was_left_while_it_was_sending() -> None:
+    async with stand("maintenance") as at:
         for name in (DUE, "mail-30m", "sessions-15m"):
             await at.go("2", at.key(SCHEDULE, name))
             await at.shown.press("space")
         await at.shown.press("/", *"hourly", "enter", "u")
         await at.see("Unpause 3 schedules")
-        journal = Journal(default_path({"XDG_STATE_HOME": str(tmp_path)}))
+        journal = Journal(default_path({"XDG_STATE_HOME": str(at.folder)}))
         with hold(journal.path) as lock:
             await at.send()
             await at.see("Sending")

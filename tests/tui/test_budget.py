@@ -200,8 +200,8 @@ async def test_behind_a_window_too_the_clock_alone_is_written(keys: tuple[str, .
 
 
 @pytest.mark.sweep
-async def test_behind_a_dialog_too_the_clock_alone_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, made_by=Writing, painted=True) as at:
+async def test_behind_a_dialog_too_the_clock_alone_is_written() -> None:
+    async with stand("maintenance", made_by=Writing, painted=True) as at:
         app = at.shown.app
         assert isinstance(app, Writing)
         await at.stop_velero()

@@ -7,7 +7,6 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from pathlib import Path
 from threading import Event
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -440,14 +439,6 @@ async def test_what_was_typed_before_the_facts_came_narrows_them_when_they_come(
 
 
 @pytest.mark.sweep
-async def test_names_and_namespaces_are_copied_from_a_lane(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TMUX", raising=False)
-    async with calendar() as (shown, _):
-        await shown.press("c")
-        assert shown.app.clipboard == "etcd-hourly"
-
-
-@pytest.mark.sweep
 async def test_the_hours_are_those_of_the_zone_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Dashboard, "my_zone", ZoneInfo("Asia/Tokyo"))
     async with calendar() as (shown, _):
@@ -504,13 +495,6 @@ async def test_a_lane_has_the_sign_that_the_coming_run_has_on_the_page_of_schedu
         await shown.until(
             lambda: all(re.search(rf"(?m)^[ ▌]{sign} .*\b{name} ", shown.text) for name, sign in signs.items())
         )
-
-
-@pytest.mark.sweep
-async def test_a_very_small_terminal_still_has_lanes() -> None:
-    async with calendar(size=(60, 12)) as (shown, _):
-        await shown.until(lambda: "etcd-hourly" in shown.text)
-        assert shown.faults == []
 
 
 @pytest.mark.sweep
@@ -693,12 +677,6 @@ async def test_the_words_scroll_where_they_do_not_fit() -> None:
 
 
 @pytest.mark.sweep
-async def test_one_lane_is_counted_as_one() -> None:
-    async with calendar(FilledSource([schedule("alone", "0 4 * * *"), location()]), MIDDLE) as (shown, _):
-        assert re.search(r"Calendar  1 lane\b", shown.text)
-
-
-@pytest.mark.sweep
 async def test_a_job_takes_no_slot_and_is_in_no_set_that_starts_together() -> None:
     two = [from_builtins(Schedule, ran(name, "0 4 * * *", "02:00:03")) for name in ("early", "early-too")]
     async with calendar(FilledSource([*calm(), *two, prescaled("batch", "0 4 * * *", 5)]), MIDDLE) as (shown, lanes):
@@ -802,10 +780,8 @@ async def test_the_number_of_those_that_share_a_lane_is_not_cut(number: int, sai
         assert any(said in line for line in shown.lines), shown.text
 
 
-async def test_what_keeps_a_run_of_a_dead_velero_is_said_once_at_80_columns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("dead", tmp_path, monkeypatch) as box:
+async def test_what_keeps_a_run_of_a_dead_velero_is_said_once_at_80_columns() -> None:
+    async with stand("dead") as box:
         await box.shown.press("5")
         await box.see("mail-hourly")
         await box.shown.press("down", "down")

@@ -147,12 +147,10 @@ async def test_times_are_in_the_zone_of_the_file(zone: str, words: str, tmp_path
         assert state.zoning.is_named is bool(words)
 
 
-async def test_a_write_in_production_wants_the_name_of_the_context(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_write_in_production_wants_the_name_of_the_context(tmp_path: Path) -> None:
     (tmp_path / "foretop").mkdir()
     (tmp_path / "foretop" / "config.yaml").write_text("contexts: {minicluster: {production: true}}\n")
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet", tmp_path) as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("t")
         await at.see("Type minicluster to confirm (production)")
@@ -166,10 +164,8 @@ async def test_a_write_in_production_wants_the_name_of_the_context(
         await at.see("Type minicluster mail to confirm (production)")
 
 
-async def test_a_context_that_becomes_production_while_a_dialog_is_open_wants_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_context_that_becomes_production_while_a_dialog_is_open_wants_its_name(tmp_path: Path) -> None:
+    async with stand("quiet", tmp_path) as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("t")
         await at.see("[ Back up mail now ]")
@@ -186,13 +182,11 @@ async def test_a_context_that_becomes_production_while_a_dialog_is_open_wants_it
         assert len(at.writes) == 1
 
 
-async def test_a_cluster_that_cannot_be_told_from_a_protected_one_wants_its_name_and_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_cluster_that_cannot_be_told_from_a_protected_one_wants_its_name_and_says_why(tmp_path: Path) -> None:
     (tmp_path / "foretop").mkdir()
     file = tmp_path / "foretop" / "config.yaml"
     file.write_text("contexts: {prod: {production: true}}\n")
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet", tmp_path) as at:
         assert "PRODUCTION?" in at.shown.lines[0]
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("t")
@@ -211,16 +205,14 @@ async def test_a_cluster_that_cannot_be_told_from_a_protected_one_wants_its_name
         await at.shown.until(lambda: "PRODUCTION " in at.shown.lines[0])
 
 
-async def test_no_dialog_writes_where_the_uid_is_not_read_without_the_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_dialog_writes_where_the_uid_is_not_read_without_the_name(tmp_path: Path) -> None:
     """The file has the uid of the protected cluster, and whoever looks may not read that of this one."""
     kinds = "velero.io", "oadp.openshift.io", "apps"
     blind = User("blind", (Rule(("*",), kinds, ("*",)), Rule(("create",), ("authorization.k8s.io",), ("*",))))
     (tmp_path / "foretop").mkdir()
     marked = "contexts: {prod: {production: true, clusterUid: 7d1b0e52-3f5a-4e0e-8c93-0d2f5b7c9e11}}\n"
     (tmp_path / "foretop" / "config.yaml").write_text(marked)
-    async with stand("quiet", tmp_path, monkeypatch, size=LARGE, user=blind) as at:
+    async with stand("quiet", tmp_path, size=LARGE, user=blind) as at:
         backup = next(item["metadata"]["name"] for item in at.box.storage.list(at.box.storage.kind("Backup")))
         for tab, kind, name, keys in (
             ("2", SCHEDULE, "mail", ("t", "s", "ctrl+d")),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from foretop.widgets.line_widgets import TextPane
@@ -42,8 +40,8 @@ async def _on(at: Stand, code: str) -> str:
 
 
 @pytest.mark.sweep
-async def test_every_key_that_the_pane_tells_does_something(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("default", tmp_path, monkeypatch) as at:
+async def test_every_key_that_the_pane_tells_does_something() -> None:
+    async with stand("default") as at:
         await at.shown.until(lambda: len(at.shown.names()) > 5)
         rows = at.shown.table.rows
         assert isinstance(rows, FindingsTableModel)
@@ -64,10 +62,8 @@ async def test_every_key_that_the_pane_tells_does_something(tmp_path: Path, monk
 
 
 @pytest.mark.sweep
-async def test_a_schedule_whose_last_backup_failed_leads_to_that_backup_and_its_logs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_a_schedule_whose_last_backup_failed_leads_to_that_backup_and_its_logs() -> None:
+    async with stand("default", size=MIDDLE) as at:
         told = await _on(at, "schedule-failing")
         assert "enter open the schedule" in told
         assert "l logs of the backup" in told

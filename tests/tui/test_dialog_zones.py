@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -25,9 +24,9 @@ IN_UTC = re.compile(r"\d\d:\d\d(?::\d\d)?Z\b")
 
 
 @pytest.mark.sweep
-async def test_a_dialog_writes_its_times_in_the_chosen_zone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_dialog_writes_its_times_in_the_chosen_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Dashboard, "my_zone", BERLIN)
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("t")
         name = re.search(r"mail-\d+", at.shown.text)

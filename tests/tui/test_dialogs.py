@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from foretop.bindings import WRITE_ACTIONS
@@ -38,11 +36,9 @@ def plan_now(at: Stand) -> Plan:
     return at.dialog.planned.plan
 
 
-async def test_a_window_that_is_left_before_it_is_drawn_is_gone_without_a_word(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_window_that_is_left_before_it_is_drawn_is_gone_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys come faster than a window opens: over a slow line two arrive at once."""
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet") as at:
         await at.go("7", at.key(BACKUP, newest(at, "wiki")))
         for key in (*_KEYS_OF_FILES, "r", "ctrl+d", "question_mark"):
             await at.shown.press(key)
@@ -61,8 +57,8 @@ def _left_at_once(window: BaseModal[object]) -> None:
 
 
 @pytest.mark.sweep
-async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_backup_now_and_its_schedule_keeps_its_rhythm() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("t")
         await at.see("Back up mail now", "one backup starts at once; the next run of mail does not change")
@@ -80,11 +76,9 @@ async def test_a_backup_now_and_its_schedule_keeps_its_rhythm(tmp_path: Path, mo
 
 
 @pytest.mark.sweep
-async def test_of_several_backups_now_each_waits_for_those_before_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_of_several_backups_now_each_waits_for_those_before_it() -> None:
     """Each was planned alone: of all of them it was said that they start at once, after a forecast for each."""
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("asterisk", "t")
         planned = at.dialog.planned
@@ -96,8 +90,8 @@ async def test_of_several_backups_now_each_waits_for_those_before_it(
         assert templates == [origin.name for origin in planned.origins]
 
 
-async def test_deleting_a_schedule_wants_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_deleting_a_schedule_wants_its_name() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("ctrl+d")
         await at.see("Type mail to confirm", "no further backup of mail")
@@ -111,8 +105,8 @@ async def test_deleting_a_schedule_wants_its_name(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.sweep
-async def test_a_name_that_is_typed_is_not_asked_for_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_name_that_is_typed_is_not_asked_for_any_more() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("ctrl+d")
         await at.see("Type mail to confirm")
@@ -123,10 +117,8 @@ async def test_a_name_that_is_typed_is_not_asked_for_any_more(tmp_path: Path, mo
         assert "Type mail first" not in at.shown.text
 
 
-async def test_an_object_that_is_created_again_while_the_dialog_is_open_has_to_be_confirmed_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_an_object_that_is_created_again_while_the_dialog_is_open_has_to_be_confirmed_again() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("ctrl+d")
         await at.see("Type mail to confirm")
@@ -143,8 +135,8 @@ async def test_an_object_that_is_created_again_while_the_dialog_is_open_has_to_b
         await at.see("✓ deleted 02:3")
 
 
-async def test_a_name_that_nobody_can_type_is_meant_by_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_name_that_nobody_can_type_is_meant_by_its_end() -> None:
+    async with stand("quiet") as at:
         names = [item["metadata"]["name"] for item in at.box.storage.list(at.box.storage.kind("Backup"))]
         name = max(names, key=len)
         assert len(name) > 50
@@ -160,10 +152,8 @@ async def test_a_name_that_nobody_can_type_is_meant_by_its_end(tmp_path: Path, m
         await at.shown.until(lambda: len(at.writes) == 1)
 
 
-async def test_deleting_a_backup_asks_velero_to_and_is_followed_until_its_data_is_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, speed=60) as at:
+async def test_deleting_a_backup_asks_velero_to_and_is_followed_until_its_data_is_gone() -> None:
+    async with stand("quiet", speed=60) as at:
         name = newest(at, "wiki")
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("ctrl+d")
@@ -174,10 +164,8 @@ async def test_deleting_a_backup_asks_velero_to_and_is_followed_until_its_data_i
         assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/deletebackuprequests"]
 
 
-async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_followed_to_its_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, speed=60) as at:
+async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_followed_to_its_end() -> None:
+    async with stand("quiet", speed=60) as at:
         await at.go("7", at.key(BACKUP, newest(at, "wiki")))
         await at.shown.press("r")
         assert at.dialog.planned is not None
@@ -208,10 +196,8 @@ async def test_a_restore_goes_beside_what_is_there_unless_told_otherwise_and_is_
         assert made["spec"]["existingResourcePolicy"] == "update"
 
 
-async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, MAIL))
         await at.shown.press("a", "tab")
         await at.paste("0 4 * * 8")
@@ -234,10 +220,8 @@ async def test_a_schedule_is_described_and_its_expression_told_while_it_is_typed
         assert (spec["template"]["ttl"], spec["template"]["storageLocation"]) == ("48h", "default")
 
 
-async def test_a_nab_is_deleted_by_the_charts_own_path_or_by_force_where_the_cluster_has_the_field(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, behaviour=Behaviour.SEED) as at:
+async def test_a_nab_is_deleted_by_the_charts_own_path_or_by_force_where_the_cluster_has_the_field() -> None:
+    async with stand("quiet", behaviour=Behaviour.SEED) as at:
         nab = at.box.storage.list(at.box.storage.kind("NonAdminBackup"))[0]["metadata"]
         await at.go("3", at.key(NAB, nab["name"], nab["namespace"]))
         await at.shown.press("ctrl+d")
@@ -253,10 +237,8 @@ async def test_a_nab_is_deleted_by_the_charts_own_path_or_by_force_where_the_clu
 
 
 @pytest.mark.sweep
-async def test_read_only_opens_every_dialog_and_sends_nothing_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, read_only=True) as at:
+async def test_read_only_opens_every_dialog_and_sends_nothing_at_all() -> None:
+    async with stand("quiet", read_only=True) as at:
         for tab, key, letters in (
             ("2", at.key(SCHEDULE, MAIL), ("s", "t", "a")),
             ("7", at.key(BACKUP, newest(at, "wiki")), ("t", "r")),
@@ -291,9 +273,9 @@ async def test_a_store_without_a_cluster_offers_no_wishes() -> None:
     ],
 )
 async def test_after_a_refusal_of_the_server_the_form_is_there_with_what_was_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tab: str, letter: str, typed: tuple[str, ...]
+    tab: str, letter: str, typed: tuple[str, ...]
 ) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet") as at:
 
         def refuse(_method: str, _path: str) -> None:
             at.before_write = lambda method, path: None

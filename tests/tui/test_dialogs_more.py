@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from foretop.dialogs.dialog_parts import MessageBody
 from foretop_core.models import NonAdminRestore
@@ -77,10 +74,8 @@ async def confirm_wrongly_then(at: Stand, name: str) -> None:
     await at.shown.press("enter")
 
 
-async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_a_tenants_storage_is_approved_and_on_second_thoughts_rejected() -> None:
+    async with stand("default", size=MIDDLE) as at:
         (request,) = listed(at, "NonAdminBackupStorageLocationRequest")
         name = request["metadata"]["name"]
         await at.go("storage", at.key(NABSL_REQUEST, name))
@@ -117,10 +112,8 @@ def _phase(at: Stand, name: str) -> str:
     return str(at.object("NonAdminBackupStorageLocationRequest", name)["status"]["phase"])
 
 
-async def test_the_servers_default_names_the_backups_that_its_restart_kills(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("volumes", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_the_servers_default_names_the_backups_that_its_restart_kills() -> None:
+    async with stand("volumes", size=MIDDLE) as at:
         running = [item["metadata"]["name"] for item in listed(at, "Backup") if item["status"]["phase"] == "InProgress"]
         assert newest(at, "media") in running
         await at.go("2", at.key(SCHEDULE, "mongo"))
@@ -137,10 +130,8 @@ async def test_the_servers_default_names_the_backups_that_its_restart_kills(
         assert at.writes == [DEPLOYMENT]
 
 
-async def test_the_servers_default_of_a_calm_cluster_kills_nothing_and_can_be_none_to_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_the_servers_default_of_a_calm_cluster_kills_nothing_and_can_be_none_to_change() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await by_palette(at, "server-default")
         await at.see("Velero restarts. No running backup is affected")
@@ -149,10 +140,8 @@ async def test_the_servers_default_of_a_calm_cluster_kills_nothing_and_can_be_no
         assert at.writes == []
 
 
-async def test_the_servers_default_is_not_set_behind_the_back_of_oadp(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_the_servers_default_is_not_set_behind_the_back_of_oadp() -> None:
+    async with stand("quiet", size=MIDDLE) as at:
         at.patch("Deployment", "velero", {"metadata": {"labels": {"openshift.io/oadp": "True"}}})
         await at.go("2", at.key(SCHEDULE, "mail"))
         await by_palette(at, "server-default", "[ Close ]")
@@ -167,10 +156,8 @@ async def test_the_servers_default_is_not_set_behind_the_back_of_oadp(
         assert arguments(at) == ["server", "--concurrent-backups=1"]
 
 
-async def test_a_backup_that_failed_is_run_again_with_the_same_spec(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_backup_that_failed_is_run_again_with_the_same_spec() -> None:
+    async with stand("quiet") as at:
         name = newest(at, "wiki")
         at.box.storage.patch_status(at.box.storage.kind("Backup"), HOME, name, {"phase": "Failed"})
         await at.go("7", at.key(BACKUP, name))
@@ -193,10 +180,8 @@ async def test_a_backup_that_failed_is_run_again_with_the_same_spec(
         assert again["metadata"]["labels"]["velero.io/schedule-name"] == "wiki"
 
 
-async def test_a_nar_is_deleted_with_its_velero_restore_once_its_name_is_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, speed=60) as at:
+async def test_a_nar_is_deleted_with_its_velero_restore_once_its_name_is_typed() -> None:
+    async with stand("quiet", speed=60) as at:
         name, team = "bring-it-back", "team-pay"
         spec = {"restoreSpec": {"backupName": "before-release-0"}}
         body = {"metadata": {"name": name, "namespace": team}, "spec": spec}
@@ -221,10 +206,8 @@ async def test_a_nar_is_deleted_with_its_velero_restore_once_its_name_is_typed(
         assert at.writes == [f"DELETE {OADP}/{team}/nonadminrestores/{name}"]
 
 
-async def test_a_nab_is_deleted_with_its_data_once_its_name_is_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, speed=60) as at:
+async def test_a_nab_is_deleted_with_its_data_once_its_name_is_typed() -> None:
+    async with stand("quiet", speed=60) as at:
         name, team = "before-release-0", "team-pay"
         behind = at.object("NonAdminBackup", name, team)["status"]["veleroBackup"]["name"]
         await at.go("3", at.key(NAB, name, team))
@@ -239,10 +222,8 @@ async def test_a_nab_is_deleted_with_its_data_once_its_name_is_typed(
         assert at.writes == [f"PATCH {OADP}/{team}/nonadminbackups/{name}"]
 
 
-async def test_every_movement_of_the_backup_is_given_up_and_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("volumes", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_every_movement_of_the_backup_is_given_up_and_no_other() -> None:
+    async with stand("volumes", size=MIDDLE) as at:
         backup = newest(at, "mongo")
         index = at.session.store.indexes.movements_by_backup
         await at.shown.until(lambda: len(index.keys(CONTEXT, HOME, backup)) == 2)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from pathlib import Path
 
 import pytest
 
@@ -33,10 +32,8 @@ def schedule(at: Stand, name: str) -> dict[str, object]:
 
 @pytest.mark.parametrize("size", [SMALL, MIDDLE])
 @pytest.mark.sweep
-async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
-    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=size) as at:
+async def test_the_dialog_says_what_each_way_of_unpausing_would_do(size: tuple[int, int]) -> None:
+    async with stand("maintenance", size=size) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see(
@@ -52,11 +49,9 @@ async def test_the_dialog_says_what_each_way_of_unpausing_would_do(
         assert (size == MIDDLE) == any(" now " in line and "02:40" in line for line in at.shown.lines)
 
 
-async def test_the_last_field_tells_that_enter_leads_to_the_action_and_tab_does_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_last_field_tells_that_enter_leads_to_the_action_and_tab_does_not() -> None:
     """It had told `enter/tab next`: tab led to Cancel, and the next enter closed the dialog with nothing done."""
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+    async with stand("maintenance") as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see("up/down/space choose · enter to the action · tab next · esc/q close")
@@ -67,23 +62,11 @@ async def test_the_last_field_tells_that_enter_leads_to_the_action_and_tab_does_
 
 
 @pytest.mark.sweep
-async def test_only_the_last_field_tells_that_enter_leads_to_the_action(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
-        await at.go("2", at.key(SCHEDULE, "wiki"))
-        await at.shown.press("s")
-        await at.see("─ tab/enter next · shift+tab back · esc close")
-        await at.shown.press("enter")
-        await at.see("─ enter to the action · tab next · shift+tab back · esc close")
-
-
-@pytest.mark.sweep
 async def test_the_chosen_row_is_raised_where_a_theme_has_a_colour_for_it_and_else_its_first_cell_is_reversed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+    async with stand("maintenance") as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see("● Skip what is due")
@@ -96,9 +79,9 @@ async def test_the_chosen_row_is_raised_where_a_theme_has_a_colour_for_it_and_el
             assert all((style.bgcolor == RAISED.bgcolor) is (y == 1) and not style.reverse for style in styles)
 
 
-async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_forecast_of_an_open_dialog_stays_true() -> None:
     # Three seconds a minute: fast enough to wait for the next, and slow enough for a busy machine to see this one.
-    async with stand("maintenance", tmp_path, monkeypatch, speed=20) as at:
+    async with stand("maintenance", speed=20) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see("Skip what is due no 03:00 in 2")
@@ -112,9 +95,9 @@ async def test_the_forecast_of_an_open_dialog_stays_true(tmp_path: Path, monkeyp
 
 
 async def test_a_plan_is_made_again_when_its_cluster_moves_and_not_every_second(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+    async with stand("maintenance") as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         dialog, plans = at.dialog, []
@@ -134,10 +117,8 @@ async def test_a_plan_is_made_again_when_its_cluster_moves_and_not_every_second(
 
 
 @pytest.mark.sweep
-async def test_a_plan_that_takes_long_is_not_made_again_at_every_change(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_a_plan_that_takes_long_is_not_made_again_at_every_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("maintenance") as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         dialog, moments = at.dialog, list[float]()
@@ -156,10 +137,8 @@ async def test_a_plan_that_takes_long_is_not_made_again_at_every_change(
         assert len(moments) <= 5, "of twenty changes"
 
 
-async def test_messages_and_what_was_sent_have_one_format_of_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_messages_and_what_was_sent_have_one_format_of_time() -> None:
+    async with stand("maintenance") as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u", "enter", "enter")
         await at.see("✓ patched")
@@ -170,8 +149,8 @@ async def test_messages_and_what_was_sent_have_one_format_of_time(
         assert all(re.search(r"│ +\d\d:\d\d:\d\dZ  ", line) for line in sent), sent
 
 
-async def test_every_way_out_sends_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_every_way_out_sends_nothing() -> None:
+    async with stand("maintenance") as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         for way in (("tab", "enter"), ("escape",), ("q",), ("ctrl+c",)):
             await at.shown.press("u")
@@ -183,10 +162,8 @@ async def test_every_way_out_sends_nothing(tmp_path: Path, monkeypatch: pytest.M
         assert at.writes == []
 
 
-async def test_where_nothing_is_due_only_a_choice_that_is_taken_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_where_nothing_is_due_only_a_choice_that_is_taken_is_written() -> None:
+    async with stand("maintenance") as at:
         await at.go("2", at.key(SCHEDULE, "audit-weekly"))
         await at.shown.press("u")
         await at.see(
@@ -225,10 +202,8 @@ def notes(at: Stand, name: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("size", sampled((SMALL, MIDDLE), SMALL))
-async def test_a_pause_is_extended_with_its_own_key(
-    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, size=size) as at:
+async def test_a_pause_is_extended_with_its_own_key(size: tuple[int, int]) -> None:
+    async with stand("quiet", size=size) as at:
         hold(at, "mail")
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.until(lambda: "s change pause" in at.shown.footer)
@@ -250,10 +225,8 @@ async def test_a_pause_is_extended_with_its_own_key(
         assert line.patch["metadata"]["annotations"] == {PAUSED_UNTIL: "2026-11-15T06:30:00Z"}
 
 
-async def test_marks_of_paused_and_of_others_are_one_plan_and_it_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_marks_of_paused_and_of_others_are_one_plan_and_it_says_so() -> None:
+    async with stand("quiet") as at:
         hold(at, "mail")
         hold(at, "wiki", until="2026-11-15T05:00:00Z")
         await at.go("2", at.key(SCHEDULE, "mail"))
@@ -275,10 +248,8 @@ async def test_marks_of_paused_and_of_others_are_one_plan_and_it_says_so(
         assert notes(at, "mail")[PAUSED_UNTIL] == notes(at, "etcd")[PAUSED_UNTIL] != NOTES[PAUSED_UNTIL]
 
 
-async def test_a_schedule_that_is_unpaused_under_way_is_not_paused_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_schedule_that_is_unpaused_under_way_is_not_paused_again() -> None:
+    async with stand("quiet") as at:
 
         def meddle(_method: str, _path: str) -> None:
             at.before_write = lambda method, path: None
@@ -299,10 +270,8 @@ async def test_a_schedule_that_is_unpaused_under_way_is_not_paused_again(
 
 
 @pytest.mark.sweep
-async def test_the_finding_of_a_window_that_is_over_offers_to_extend_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_the_finding_of_a_window_that_is_over_offers_to_extend_it() -> None:
+    async with stand("quiet", size=MIDDLE) as at:
         hold(at, "mail", "wiki", until="2026-11-15T02:00:00Z")
         await at.see("over, 2 still paused", "set a later end (s)", "s change the pause", "enter open the schedules")
         await at.shown.press("s")
@@ -315,10 +284,8 @@ async def test_the_finding_of_a_window_that_is_over_offers_to_extend_it(
 
 
 @pytest.mark.sweep
-async def test_the_table_says_of_when_it_is_while_a_field_is_wrong(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_the_table_says_of_when_it_is_while_a_field_is_wrong() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("*", "s")
         await at.see("Pause 5 schedules")
@@ -329,8 +296,8 @@ async def test_the_table_says_of_when_it_is_while_a_field_is_wrong(
         await at.shown.until(lambda: "The table is as of" not in at.shown.text)
 
 
-async def test_a_wrong_field_has_the_cursor_after_its_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_wrong_field_has_the_cursor_after_its_error() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("s", *"upgrade", "enter", *"25:99", "enter")
         assert at.shown.app.told[-1][1] == "Correct this field first; see the error above"
@@ -344,10 +311,8 @@ async def test_a_wrong_field_has_the_cursor_after_its_error(tmp_path: Path, monk
 
 
 @pytest.mark.sweep
-async def test_unpausing_a_due_schedule_with_skip_is_followed_until_velero_has_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_unpausing_a_due_schedule_with_skip_is_followed_until_velero_has_skipped() -> None:
+    async with stand("maintenance") as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.send()
@@ -360,10 +325,8 @@ async def test_unpausing_a_due_schedule_with_skip_is_followed_until_velero_has_s
         assert not at.has_dialog
 
 
-async def test_unpausing_without_skip_names_the_backup_that_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_unpausing_without_skip_names_the_backup_that_starts() -> None:
+    async with stand("maintenance") as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u", "down")
         await at.see("one backup is created at once: due since 01:00:00Z, 2 runs missed")
@@ -372,10 +335,8 @@ async def test_unpausing_without_skip_names_the_backup_that_starts(
 
 
 @pytest.mark.sweep
-async def test_a_dialog_closed_too_early_tells_afterwards_in_a_toast(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_a_dialog_closed_too_early_tells_afterwards_in_a_toast() -> None:
+    async with stand("maintenance") as at:
         await at.stop_velero()
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
@@ -386,10 +347,8 @@ async def test_a_dialog_closed_too_early_tells_afterwards_in_a_toast(
         await at.shown.until(lambda: any("skips what was due" in text for _, text in at.shown.app.told))
 
 
-async def test_read_only_shows_forecast_and_line_and_sends_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, read_only=True) as at:
+async def test_read_only_shows_forecast_and_line_and_sends_nothing() -> None:
+    async with stand("maintenance", read_only=True) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see("skips the run due since 01:00:00Z", "c copy command", "[ Close ]")
@@ -402,8 +361,8 @@ async def test_read_only_shows_forecast_and_line_and_sends_nothing(
 
 
 @pytest.mark.sweep
-async def test_with_read_only_the_footer_holds_out_no_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, read_only=True) as at:
+async def test_with_read_only_the_footer_holds_out_no_writes() -> None:
+    async with stand("maintenance", read_only=True) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         assert "enter open" in at.shown.footer
         assert "unpause" not in at.shown.footer
@@ -411,8 +370,8 @@ async def test_with_read_only_the_footer_holds_out_no_writes(tmp_path: Path, mon
         assert at.has_dialog
 
 
-async def test_a_key_that_finds_nothing_to_do_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_key_that_finds_nothing_to_do_says_so() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("u")
         assert at.shown.app.told[-1][1] == "mail is not paused"
@@ -424,10 +383,8 @@ async def test_a_key_that_finds_nothing_to_do_says_so(tmp_path: Path, monkeypatc
         assert not at.has_dialog
 
 
-async def test_a_missing_right_is_named_before_anything_is_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, user=VIEWER) as at:
+async def test_a_missing_right_is_named_before_anything_is_sent() -> None:
+    async with stand("maintenance", user=VIEWER) as at:
         await at.go("2", at.key(SCHEDULE, DUE))
         await at.shown.press("u")
         await at.see("Cannot unpause: patch on schedules.velero.io in openshift-adp is not allowed")
@@ -437,10 +394,8 @@ async def test_a_missing_right_is_named_before_anything_is_sent(
         assert schedule(at, DUE)["paused"] is True
 
 
-async def test_somebody_else_changes_the_schedule_under_way_and_the_person_is_asked_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_somebody_else_changes_the_schedule_under_way_and_the_person_is_asked_again() -> None:
+    async with stand("maintenance") as at:
 
         def meddle(_method: str, _path: str) -> None:
             at.before_write = lambda method, path: None
@@ -462,10 +417,8 @@ async def test_somebody_else_changes_the_schedule_under_way_and_the_person_is_as
 
 
 @pytest.mark.sweep
-async def test_velero_writes_the_object_under_way_and_nobody_is_asked_as_the_plan_is_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_velero_writes_the_object_under_way_and_nobody_is_asked_as_the_plan_is_the_same() -> None:
+    async with stand("maintenance") as at:
 
         def meddle(_method: str, _path: str) -> None:
             at.before_write = lambda method, path: None
@@ -479,10 +432,8 @@ async def test_velero_writes_the_object_under_way_and_nobody_is_asked_as_the_pla
         assert len(at.writes) == 2
 
 
-async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated() -> None:
+    async with stand("maintenance") as at:
 
         def refuse(_method: str, path: str) -> None:
             if path.endswith("mail-30m"):
@@ -510,10 +461,8 @@ async def test_several_are_told_one_by_one_and_the_rest_can_be_repeated(
         assert schedule(at, "mail-30m")["paused"] is False
 
 
-async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly_what_was_paused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly_what_was_paused() -> None:
+    async with stand("quiet") as at:
         at.patch("Schedule", "wiki", {"spec": {"paused": True}})
         for name in ("etcd", "mail"):
             await at.go("2", at.key(SCHEDULE, name))
@@ -539,9 +488,7 @@ async def test_pausing_leaves_word_for_the_next_shift_and_resuming_takes_exactly
 
 
 @pytest.mark.sweep
-async def test_who_pauses_is_known_before_anything_is_shown_to_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_pauses_is_known_before_anything_is_shown_to_be_written(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first pause of a session had shown the login of the machine, and sent the name that the cluster knows."""
     shown: set[str] = set()
     draw = PauseDialog.draw
@@ -552,7 +499,7 @@ async def test_who_pauses_is_known_before_anything_is_shown_to_be_written(
         shown.update(line for step in steps for line in step.changes if PAUSED_BY in line)
 
     monkeypatch.setattr(PauseDialog, "draw", noting)
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "etcd"))
         await at.shown.press("s")
         await at.see("Writes spec.paused false → true and 3 annotations")
@@ -563,11 +510,9 @@ async def test_who_pauses_is_known_before_anything_is_shown_to_be_written(
 
 
 @pytest.mark.sweep
-async def test_what_waits_for_a_refresh_while_the_dialog_closes_is_dropped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_waits_for_a_refresh_while_the_dialog_closes_is_dropped() -> None:
     """Textual hands it to the screen below, which is refreshed after the parts of the dialog were removed."""
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet") as at:
         await at.shown.press("2", "s")
         await at.see("Pause")
         dialog = at.dialog

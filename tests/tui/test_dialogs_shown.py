@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -132,10 +131,8 @@ async def mark(at: Stand, *names: str) -> None:
         await at.shown.press("space")
 
 
-async def test_all_that_a_pause_writes_is_shown_and_is_what_is_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_all_that_a_pause_writes_is_shown_and_is_what_is_sent() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("s", *"CHG-1", "tab", *"2h", "tab")
         await at.see("Writes spec.paused false → true and 5 annotations")
@@ -151,10 +148,8 @@ async def test_all_that_a_pause_writes_is_shown_and_is_what_is_sent(
         assert f'"{MARKS[0]}": "maria as admin"' in json.dumps(written)
 
 
-async def test_pause_and_unpause_are_two_keys_and_each_says_what_it_skips(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_pause_and_unpause_are_two_keys_and_each_says_what_it_skips() -> None:
+    async with stand("quiet") as at:
         at.patch("Schedule", "wiki", {"spec": {"paused": True}})
         await at.go("2", at.key(SCHEDULE, "wiki"))
         await at.shown.until(lambda: "u unpause" in at.shown.footer)
@@ -170,10 +165,10 @@ async def test_pause_and_unpause_are_two_keys_and_each_says_what_it_skips(
 
 
 @pytest.mark.sweep
-async def test_no_key_reaches_the_page_below_a_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_key_reaches_the_page_below_a_dialog() -> None:
     keys = {key for action in ACTIONS for key in action.keys} | {*"123456789jkgG"}
     ways_out = {"escape", "q", "ctrl+c", "enter"}
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         page = at.shown.app.main_screen.page
         for opening in ("t", "s", "ctrl+d"):
@@ -241,10 +236,8 @@ async def test_a_message_takes_the_whole_line_above_the_keys_so_that_no_word_is_
             assert shown.rule == rule
 
 
-async def test_what_is_said_while_a_dialog_is_open_is_one_line_inside_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_what_is_said_while_a_dialog_is_open_is_one_line_inside_it() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("t", "c")
         assert len(at.shown.app.clipboard) > 60
@@ -254,10 +247,8 @@ async def test_what_is_said_while_a_dialog_is_open_is_one_line_inside_it(
 
 
 @pytest.mark.sweep
-async def test_a_dialog_is_as_high_as_before_when_the_terminal_was_small_for_a_while(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_dialog_is_as_high_as_before_when_the_terminal_was_small_for_a_while() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("s")
         await at.see("Writes spec.paused false → true and 3 annotations")
@@ -268,10 +259,8 @@ async def test_a_dialog_is_as_high_as_before_when_the_terminal_was_small_for_a_w
         await at.shown.until(lambda: at.dialog.query_one(".dialog").region.size == before)
 
 
-async def test_a_terminal_that_is_too_small_says_so_and_comes_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_terminal_that_is_too_small_says_so_and_comes_back() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("s")
         window = at.dialog
@@ -286,10 +275,8 @@ async def test_a_terminal_that_is_too_small_says_so_and_comes_back(
 
 @pytest.mark.parametrize(("size", "wide"), [(TINY, 40), (SMALL, 78), (MIDDLE, 100), (LARGE, 120)])
 @pytest.mark.sweep
-async def test_a_dialog_takes_the_room_that_there_is(
-    size: tuple[int, int], wide: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, size=size) as at:
+async def test_a_dialog_takes_the_room_that_there_is(size: tuple[int, int], wide: int) -> None:
+    async with stand("quiet", size=size) as at:
         await at.go("2", at.key(SCHEDULE, "mail"))
         await at.shown.press("s")
         await at.shown.until(lambda: at.has_dialog and at.dialog.query_one(".dialog").outer_size.width == wide)
@@ -329,10 +316,8 @@ def unseen(at: Stand) -> Iterator[str]:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("size", [TINY, SMALL])
-async def test_every_dialog_shows_its_focused_field_and_its_buttons(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
-) -> None:
-    async with stand("default", tmp_path, monkeypatch, size=size) as at:
+async def test_every_dialog_shows_its_focused_field_and_its_buttons(size: tuple[int, int]) -> None:
+    async with stand("default", size=size) as at:
         hidden: list[str] = []
         for record, several in SHOWN:
             found = targets(at, record, several)

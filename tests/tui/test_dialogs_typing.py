@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import string
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -41,10 +40,8 @@ def chars(text: str) -> list[str]:
     return ["space" if sign == " " else sign for sign in text]
 
 
-async def test_a_reason_typed_after_a_tab_does_not_pause_all_that_is_marked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("default", tmp_path, monkeypatch) as at:
+async def test_a_reason_typed_after_a_tab_does_not_pause_all_that_is_marked() -> None:
+    async with stand("default") as at:
         await at.shown.press("2", "*", "s", "tab", *chars("CHG-4711 storage firmware"))
         assert typed(at, "until") == "CHG-4711 storage firmware"
         await at.shown.press("shift+tab", *chars("CHG-4711 storage firmware"))
@@ -53,10 +50,8 @@ async def test_a_reason_typed_after_a_tab_does_not_pause_all_that_is_marked(
 
 
 @pytest.mark.sweep
-async def test_keys_on_the_heels_of_the_one_that_opens_are_text_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_keys_on_the_heels_of_the_one_that_opens_are_text_too() -> None:
+    async with stand("quiet") as at:
         await at.shown.press("2")
         for key in ("s", *"quarter"):
             at.shown.send(key)
@@ -65,16 +60,16 @@ async def test_keys_on_the_heels_of_the_one_that_opens_are_text_too(
         assert at.writes == []
 
 
-async def test_an_expression_typed_after_a_tab_creates_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_an_expression_typed_after_a_tab_creates_nothing() -> None:
+    async with stand("quiet") as at:
         await at.shown.press("2", "a", "tab", *chars("30 2 * * 1"))
         assert typed(at, "cron") == "30 2 * * 1"
         assert all("warning" not in text and "Nothing is sent" not in text for _, text in at.shown.app.told)
         assert at.writes == []
 
 
-async def test_a_name_typed_to_confirm_is_typed_and_not_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_name_typed_to_confirm_is_typed_and_not_lost() -> None:
+    async with stand("quiet") as at:
         name = newest(at, "wiki")
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("ctrl+d", *name)
@@ -153,14 +148,12 @@ def _is_button(widget: Widget | None) -> str:
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("place", OPENED, ids=lambda place: f"{place[0]}{place[1].__name__}")
-async def test_no_key_but_enter_sends_anything_from_any_dialog(
-    place: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_key_but_enter_sends_anything_from_any_dialog(place: tuple[Any, ...]) -> None:
     scene, go, *ways = place
     assert isinstance(scene, str)
     assert callable(go)
     chance = random.Random(4711)
-    async with stand(scene, tmp_path, monkeypatch, size=MIDDLE) as at:
+    async with stand(scene, size=MIDDLE) as at:
         await go(at)
         before = at.shown.app.main_screen.current
         for way in ways:
@@ -180,13 +173,11 @@ async def test_no_key_but_enter_sends_anything_from_any_dialog(
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("place", OPENED, ids=lambda place: f"{place[0]}{place[1].__name__}")
-async def test_every_dialog_opens_in_its_first_field_and_tab_comes_to_the_action_last(
-    place: tuple[Any, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_every_dialog_opens_in_its_first_field_and_tab_comes_to_the_action_last(place: tuple[Any, ...]) -> None:
     scene, go, *ways = place
     assert isinstance(scene, str)
     assert callable(go)
-    async with stand(scene, tmp_path, monkeypatch, size=SMALL) as at:
+    async with stand(scene, size=SMALL) as at:
         await go(at)
         for way in ways:
             window = await _open(at, way)
@@ -208,8 +199,8 @@ async def test_every_dialog_opens_in_its_first_field_and_tab_comes_to_the_action
         assert at.writes == []
 
 
-async def test_q_leaves_only_where_nothing_can_be_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_q_leaves_only_where_nothing_can_be_typed() -> None:
+    async with stand("quiet") as at:
         await _mail(at)
         for opening in ("s", "ctrl+d"):
             await at.shown.press(opening)
@@ -229,10 +220,8 @@ async def test_q_leaves_only_where_nothing_can_be_typed(tmp_path: Path, monkeypa
         assert at.writes == []
 
 
-async def test_enter_goes_through_the_fields_to_the_action_and_sends_only_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_enter_goes_through_the_fields_to_the_action_and_sends_only_there() -> None:
+    async with stand("quiet") as at:
         await _mail(at)
         await at.shown.press("s", "enter")
         assert at.dialog.query_one("#until", Prompt).has_focus
@@ -243,10 +232,8 @@ async def test_enter_goes_through_the_fields_to_the_action_and_sends_only_there(
         await at.see("✓ patched")
 
 
-async def test_enter_leaves_a_name_only_when_it_is_the_right_one_and_then_sends_nothing_yet(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_enter_leaves_a_name_only_when_it_is_the_right_one_and_then_sends_nothing_yet() -> None:
+    async with stand("quiet") as at:
         await _mail(at)
         await at.shown.press("ctrl+d", *"mai", "enter")
         assert at.dialog.query_one("#confirm", Prompt).has_focus
@@ -258,10 +245,8 @@ async def test_enter_leaves_a_name_only_when_it_is_the_right_one_and_then_sends_
         await at.see("✓ deleted")
 
 
-async def test_choices_are_turned_with_arrows_and_space_and_enter_leads_to_the_action(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+async def test_choices_are_turned_with_arrows_and_space_and_enter_leads_to_the_action() -> None:
+    async with stand("maintenance") as at:
         await _due(at)
         await at.shown.press("u", "space")
         await at.see("● Do not skip")
@@ -274,10 +259,8 @@ async def test_choices_are_turned_with_arrows_and_space_and_enter_leads_to_the_a
 
 
 @pytest.mark.sweep
-async def test_what_cannot_be_undone_is_red_and_says_what_it_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_what_cannot_be_undone_is_red_and_says_what_it_does() -> None:
+    async with stand("quiet") as at:
         name = newest(at, "wiki")
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("ctrl+d")
@@ -292,8 +275,8 @@ async def test_what_cannot_be_undone_is_red_and_says_what_it_does(
 
 
 @pytest.mark.sweep
-async def test_the_button_says_how_many_it_is_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_the_button_says_how_many_it_is_about() -> None:
+    async with stand("quiet") as at:
         for name in ("etcd", "mail"):
             await at.go("2", at.key(SCHEDULE, name))
             await at.shown.press("space")
@@ -304,7 +287,7 @@ async def test_the_button_says_how_many_it_is_about(tmp_path: Path, monkeypatch:
 
 
 async def test_typing_into_the_dialog_of_500_schedules_makes_their_plan_once_it_pauses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The plan had been made again with each key: a reason took seconds to appear."""
     made: list[str] = []
@@ -314,7 +297,7 @@ async def test_typing_into_the_dialog_of_500_schedules_makes_their_plan_once_it_
         made.append(self.query_one("#reason", Prompt).value)
         return make_plan(self)
 
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet") as at:
         kind = at.box.storage.kind("Schedule")
         for number in range(500):
             spec = {"schedule": f"{number % 60} * * * *", "template": {"includedNamespaces": ["wiki"]}}

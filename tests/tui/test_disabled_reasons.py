@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -54,11 +53,9 @@ def test_the_palette_offers_what_needs_no_object_on_every_page_without_a_key_tha
         pytest.param("collisions", "Starting in the same minute", "calendar", marks=pytest.mark.sweep),
     ],
 )
-async def test_what_needs_no_object_leads_to_its_page_from_every_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, seen: str, page: str
-) -> None:
+async def test_what_needs_no_object_leads_to_its_page_from_every_other(command: str, seen: str, page: str) -> None:
     """It had said `Create a schedule: only for Schedule and NonAdminBackupStorageLocationRequest`."""
-    async with stand("default", tmp_path, monkeypatch) as at:
+    async with stand("default") as at:
         await at.shown.press("7")
         await at.shown.on_page("backups")
         assert at.shown.app.main_screen.disabled_reason("create-schedule") == "Create a schedule: on the page schedules"
@@ -70,8 +67,8 @@ async def test_what_needs_no_object_leads_to_its_page_from_every_other(
 
 
 @pytest.mark.sweep
-async def test_a_key_without_effect_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_key_without_effect_says_why() -> None:
+    async with stand("quiet") as at:
         await at.go("2", at.key(SCHEDULE, "wiki"))
         disabled_reason = at.shown.app.main_screen.disabled_reason
         assert disabled_reason("restore") == "Restore from it: only for Backup"
@@ -85,10 +82,8 @@ async def test_a_key_without_effect_says_why(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.sweep
-async def test_space_on_the_calendar_says_where_schedules_are_marked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_space_on_the_calendar_says_where_schedules_are_marked() -> None:
+    async with stand("quiet") as at:
         await at.shown.press("5", "space")
         assert at.shown.app.told[-1][1] == "Nothing to mark here: schedules are marked on their page (:schedules)"
         await at.shown.press("W")
@@ -96,19 +91,15 @@ async def test_space_on_the_calendar_says_where_schedules_are_marked(
 
 
 @pytest.mark.parametrize(("tab", "title"), [("7", "Delete the backup"), ("2", "Delete the schedule")])
-async def test_a_key_without_a_row_speaks_of_what_the_page_shows(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tab: str, title: str
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_key_without_a_row_speaks_of_what_the_page_shows(tab: str, title: str) -> None:
+    async with stand("quiet") as at:
         await at.shown.press(tab, "slash", *"zzz", "enter", "ctrl+d")
         assert at.shown.app.told[-1][1] == f"{title}: no row is selected"
 
 
 @pytest.mark.sweep
-async def test_what_describes_an_object_says_that_a_finding_about_the_server_has_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("outage", tmp_path, monkeypatch) as at:
+async def test_what_describes_an_object_says_that_a_finding_about_the_server_has_none() -> None:
+    async with stand("outage") as at:
         await at.see("storage hangs")
         for key in ("d", "y"):
             at.shown.app.told.clear()
@@ -117,10 +108,8 @@ async def test_what_describes_an_object_says_that_a_finding_about_the_server_has
 
 
 @pytest.mark.sweep
-async def test_the_key_that_fetches_results_says_why_a_waiting_backup_has_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("outage", tmp_path, monkeypatch) as at:
+async def test_the_key_that_fetches_results_says_why_a_waiting_backup_has_none() -> None:
+    async with stand("outage") as at:
         state = at.shown.app.main_screen.state
         assert state is not None
         store = state.store
@@ -131,10 +120,8 @@ async def test_the_key_that_fetches_results_says_why_a_waiting_backup_has_none(
         assert at.shown.app.told[-1][1] == "Fetch its results: it has not begun (Queued)"
 
 
-async def test_keys_that_need_a_copy_are_not_offered_where_all_are_out_of_reach(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch, size=LARGE) as at:
+async def test_keys_that_need_a_copy_are_not_offered_where_all_are_out_of_reach() -> None:
+    async with stand("protection", size=LARGE) as at:
         await at.shown.press("9", "slash", *"media", "enter")
         await at.see("All its copies are in a storage location")
         assert not re.search("r restore| tries it", at.shown.text)
@@ -143,18 +130,16 @@ async def test_keys_that_need_a_copy_are_not_offered_where_all_are_out_of_reach(
 
 
 @pytest.mark.sweep
-async def test_results_are_not_offered_of_a_nab_that_velero_has_no_backup_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("default", tmp_path, monkeypatch) as at:
+async def test_results_are_not_offered_of_a_nab_that_velero_has_no_backup_of() -> None:
+    async with stand("default") as at:
         nab = at.key(NAB, "own-bucket", "team-iot")
         await at.go("3", nab)
         assert at.shown.app.main_screen.disabled_reason("results") == "Only Velero's backups and restores have results"
         assert "x results" not in at.shown.text
 
 
-async def test_an_object_that_is_gone_offers_nothing_to_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_an_object_that_is_gone_offers_nothing_to_read() -> None:
+    async with stand("quiet") as at:
         name = newest(at, "wiki")
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("enter")

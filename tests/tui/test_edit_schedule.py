@@ -26,10 +26,8 @@ path.write_text(path.read_text().replace(*input().split("|")))
 """
 
 
-async def test_a_schedule_is_edited_after_e_and_exactly_what_is_shown_is_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_a_schedule_is_edited_after_e_and_exactly_what_is_shown_is_sent() -> None:
+    async with stand("quiet", size=MIDDLE) as at:
         before = at.object("Schedule", "ledger")["spec"]
         await at.go("2", at.key(SCHEDULE, "ledger"))
         await at.shown.press("e")
@@ -62,10 +60,8 @@ async def test_a_schedule_is_edited_after_e_and_exactly_what_is_shown_is_sent(
 
 
 @pytest.mark.sweep
-async def test_in_triage_e_edits_the_schedule_and_x_asks_for_the_results_of_its_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_in_triage_e_edits_the_schedule_and_x_asks_for_the_results_of_its_run() -> None:
+    async with stand("default", size=MIDDLE) as at:
         await at.shown.press("1")
         await at.see("partly failed")
         for _ in range(20):

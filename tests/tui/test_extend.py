@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from foretop_core.models.kinds import BACKUP
 from foretop_demo.scenarios.scenario_builder import HOME
 from tests.tui.dashboard_on_box import stand
 from tests.tui.pilot import MIDDLE
 
 
-async def test_a_backup_lives_longer_after_v_and_a_lifetime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("volumes", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_a_backup_lives_longer_after_v_and_a_lifetime() -> None:
+    async with stand("volumes", size=MIDDLE) as at:
         ended = next(
             item
             for item in at.box.storage.list(at.box.storage.kind("Backup"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from foretop.bindings import ACTIONS, footer_order
@@ -44,20 +42,16 @@ def test_the_key_that_is_always_told_has_its_place_where_not_all_fit() -> None:
 
 
 @pytest.mark.parametrize("tab", ["2", "5"])
-async def test_on_the_smallest_screen_the_footer_tells_the_key_of_the_help(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tab: str
-) -> None:
+async def test_on_the_smallest_screen_the_footer_tells_the_key_of_the_help(tab: str) -> None:
     """On the calendar, and wherever a row has many actions, nothing had told it."""
-    async with stand("maintenance", tmp_path, monkeypatch) as at:
+    async with stand("maintenance") as at:
         await at.shown.press(tab)
         await at.shown.settle()
         assert "? help" in at.shown.footer
 
 
-async def test_the_footer_of_the_week_tells_the_key_that_opens_a_day_and_none_that_does_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_the_footer_of_the_week_tells_the_key_that_opens_a_day_and_none_that_does_nothing() -> None:
+    async with stand("quiet") as at:
         await at.shown.press("5", "z")
         await at.shown.press("z")
         assert at.shown.footer.startswith(" enter open the day  ")
@@ -78,8 +72,8 @@ async def test_under_a_window_no_key_of_the_page_is_told(key: str) -> None:
 
 
 @pytest.mark.sweep
-async def test_where_tenants_are_the_footer_offers_to_delete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("nonadmin-status", tmp_path, monkeypatch) as at:
+async def test_where_tenants_are_the_footer_offers_to_delete() -> None:
+    async with stand("nonadmin-status") as at:
         await at.shown.press("3")
         await at.shown.until(lambda: "ctrl+d delete" in at.shown.footer)
 

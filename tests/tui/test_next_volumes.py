@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from foretop_core.models.kinds import CLAIM, SCHEDULE
 from tests.tui.dashboard_on_box import CONTEXT, stand
 from tests.tui.pilot import MIDDLE
@@ -14,8 +10,8 @@ _SENTENCE = "the next run takes 0 volumes, 2 not known"
 _FIRST = "stateful/data-0 not known:"
 
 
-async def test_the_page_and_both_dialogs_say_the_same_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("protection", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_the_page_and_both_dialogs_say_the_same_sentence() -> None:
+    async with stand("protection", size=MIDDLE) as at:
         await at.go("2", at.key(SCHEDULE, "stateful-daily"))
         await at.shown.press("e")
         await at.see("Edit stateful-daily", _SENTENCE, _FIRST)
@@ -34,8 +30,8 @@ async def test_the_page_and_both_dialogs_say_the_same_sentence(tmp_path: Path, m
         await at.see(_SENTENCE, _FIRST)
 
 
-async def test_only_what_is_open_has_claims_watched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("protection", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_only_what_is_open_has_claims_watched() -> None:
+    async with stand("protection", size=MIDDLE) as at:
         await at.go("2", at.key(SCHEDULE, "stateful-daily"))
         watched = at.session.clusters[CONTEXT]
         assert CLAIM not in watched._followed

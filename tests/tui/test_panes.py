@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -122,30 +121,24 @@ async def test_a_step_with_a_long_name_stands_apart_from_its_time() -> None:
 
 @pytest.mark.parametrize(("size", "is_told"), [(SMALL, False), (MIDDLE, True), (LARGE, True)])
 @pytest.mark.sweep
-async def test_a_schedule_tells_its_keys_beside_the_table(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int], is_told: bool
-) -> None:
-    async with stand("default", tmp_path, monkeypatch, size=size) as at:
+async def test_a_schedule_tells_its_keys_beside_the_table(size: tuple[int, int], is_told: bool) -> None:
+    async with stand("default", size=size) as at:
         await at.shown.press("2")
         await at.shown.until(lambda: at.shown.page == "schedules" and "Cron" in at.shown.pane)
         await at.shown.until(lambda: ("Keys" in at.shown.pane and "s pause" in at.shown.pane) is is_told)
 
 
-async def test_below_the_table_too_a_schedule_says_what_to_do_about_what_is_wrong(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_below_the_table_too_a_schedule_says_what_to_do_about_what_is_wrong() -> None:
     """At 80 columns only Triage had said it: the page of schedules said what is wrong, and nothing of the way out."""
-    async with stand("default", tmp_path, monkeypatch) as at:
+    async with stand("default") as at:
         await at.go("2", at.key(SCHEDULE, "broken"))
         await at.see("Do Correct its cron (e).")
         assert at.shown.pane.index("Velero refuses it") < at.shown.pane.index("Do  ") < at.shown.pane.index("Cron  ")
 
 
-async def test_a_schedule_that_runs_well_says_what_is_wrong_before_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_schedule_that_runs_well_says_what_is_wrong_before_what_to_do() -> None:
     """Its backups may be pruned: the pane had told what to set in Git, and nothing of why."""
-    async with stand("gitops", tmp_path, monkeypatch) as at:
+    async with stand("gitops") as at:
         await at.go("2", at.key(SCHEDULE, "orders-hourly"))
         await at.see("Argo CD may prune its backups. Do Set spec.template.metadata.labels")
         await at.go("2", at.key(SCHEDULE, "by-hand"))
@@ -153,11 +146,9 @@ async def test_a_schedule_that_runs_well_says_what_is_wrong_before_what_to_do(
         assert at.shown.pane.strip().startswith("Next ")
 
 
-async def test_a_repository_whose_maintenance_fails_says_so_first_and_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_repository_whose_maintenance_fails_says_so_first_and_what_to_do() -> None:
     """`Ready` stood first, in green, and nothing told what to do; the namespace knew nothing of it."""
-    async with stand("volumes", tmp_path, monkeypatch) as at:
+    async with stand("volumes") as at:
         await at.go("repositories", at.key(REPOSITORY, "kafka-default-kopia"))
         await at.see("Ready, but its latest maintenance failed. Do Check the maintenance job of kafka")
         assert "Failed   error to prune: repository is locked" in at.shown.pane
@@ -165,11 +156,9 @@ async def test_a_repository_whose_maintenance_fails_says_so_first_and_what_to_do
         await at.see("kafka-default-kopia: Ready, maintained 3 days ago, its latest maintenance failed")
 
 
-async def test_a_storage_location_that_cannot_be_used_says_so_first_and_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_storage_location_that_cannot_be_used_says_so_first_and_what_to_do() -> None:
     """Its repositories stand among the locations, and say there what they say on their own page."""
-    async with stand("protection", tmp_path, monkeypatch) as at:
+    async with stand("protection") as at:
         await at.go("storage", at.key(STORAGE, "offsite"))
         await at.see(
             "Unavailable. The bucket offsite-eu-west does not exist. Do Create the bucket or correct its name."
@@ -179,19 +168,15 @@ async def test_a_storage_location_that_cannot_be_used_says_so_first_and_what_to_
         await at.see("NotReady. Do Check the storage location default and Velero's log (:pods)")
 
 
-async def test_a_movement_begins_with_its_phase_below_the_title_that_has_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("volumes", tmp_path, monkeypatch) as at:
+async def test_a_movement_begins_with_its_phase_below_the_title_that_has_its_name() -> None:
+    async with stand("volumes") as at:
         await at.shown.press(":", *"movements", "enter")
         await at.see("uploading to repository: connection reset")
         assert at.shown.pane.strip().startswith("Failed on worker-1, 30.0 GB of 60.0 GB (50 %)")
 
 
-async def test_the_signs_of_the_strip_do_not_part_the_two_ways_of_unpausing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("maintenance", tmp_path, monkeypatch, size=(80, 40)) as at:
+async def test_the_signs_of_the_strip_do_not_part_the_two_ways_of_unpausing() -> None:
+    async with stand("maintenance", size=(80, 40)) as at:
         await at.go("2", at.key(SCHEDULE, "mail-30m"))
         await at.see("If unpaused: ", "Without skip: ", "Runs ‖ paused")
         order = [at.shown.pane.index(words) for words in ("If unpaused: ", "Without skip: ", "Runs  ", "Last  ")]
@@ -199,8 +184,8 @@ async def test_the_signs_of_the_strip_do_not_part_the_two_ways_of_unpausing(
 
 
 @pytest.mark.sweep
-async def test_beside_the_table_keys_come_last_but_for_a_chart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("default", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_beside_the_table_keys_come_last_but_for_a_chart() -> None:
+    async with stand("default", size=MIDDLE) as at:
         await at.see("worst first")
         for tab, words in (("3", r"Steps.*Keys"), ("2", r"Keys.*RUNS")):
             await at.shown.press(tab, "down")

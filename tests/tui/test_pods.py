@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from foretop_core.models.kinds import BACKUP, POD
@@ -26,8 +24,8 @@ def watches_pods(at: Stand) -> bool:
 
 
 @pytest.mark.sweep
-async def test_pods_are_watched_while_they_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("dead", tmp_path, monkeypatch) as at:
+async def test_pods_are_watched_while_they_are_shown() -> None:
+    async with stand("dead") as at:
         assert not watches_pods(at)
         await command(at, "pods")
         await at.see("CrashLoopBackOff", "node-agent-4w8zt", "exit code 1", ":Pods")
@@ -44,17 +42,15 @@ async def test_pods_are_watched_while_they_are_shown(tmp_path: Path, monkeypatch
 
 
 @pytest.mark.sweep
-async def test_who_may_not_list_pods_is_told_which_permission_is_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, user=NO_PODS) as at:
+async def test_who_may_not_list_pods_is_told_which_permission_is_missing() -> None:
+    async with stand("quiet", user=NO_PODS) as at:
         await command(at, "pods")
         await at.see("you need permission to list and watch pods in openshift-adp")
 
 
 @pytest.mark.sweep
-async def test_movements_show_the_time_left_of_each_volume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("volumes", tmp_path, monkeypatch) as at:
+async def test_movements_show_the_time_left_of_each_volume() -> None:
+    async with stand("volumes") as at:
         await command(at, "movements")
         await at.see("InProgress", "LEFT", "mongo-0")
         await at.shown.press("slash", *"mongo-0", "enter")
@@ -67,10 +63,8 @@ async def test_movements_show_the_time_left_of_each_volume(tmp_path: Path, monke
 
 
 @pytest.mark.sweep
-async def test_the_volumes_of_a_backup_that_has_ended_are_listed_when_they_are_looked_at(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_the_volumes_of_a_backup_that_has_ended_are_listed_when_they_are_looked_at() -> None:
+    async with stand("quiet") as at:
         name = newest(at, "wiki")
         upload = {
             "metadata": {"name": "up", "namespace": HOME, "labels": {"velero.io/backup-name": name}},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -35,10 +34,8 @@ NO_NAMESPACES = User(
 
 
 @pytest.mark.sweep
-async def test_each_namespace_says_whether_it_can_be_brought_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+async def test_each_namespace_says_whether_it_can_be_brought_back() -> None:
+    async with stand("protection") as at:
         await command(at, "protection")
         await at.see("9Protect", "crm-archive", "no copy")
         await at.shown.press("slash", *"legacy", "enter")
@@ -48,10 +45,8 @@ async def test_each_namespace_says_whether_it_can_be_brought_back(
 
 
 @pytest.mark.sweep
-async def test_the_page_and_the_detail_of_a_namespace_read_claims_and_what_was_made_of_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+async def test_the_page_and_the_detail_of_a_namespace_read_claims_and_what_was_made_of_them() -> None:
+    async with stand("protection") as at:
         await command(at, "protection")
         await at.see("bank", "protected", "2/2", "stateful", "manifests", "0/2")
         await at.shown.press("slash", *"stateful", "enter")
@@ -61,10 +56,8 @@ async def test_the_page_and_the_detail_of_a_namespace_read_claims_and_what_was_m
 
 
 @pytest.mark.sweep
-async def test_why_a_schedule_that_takes_it_has_made_no_copy_is_said_at_80_columns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+async def test_why_a_schedule_that_takes_it_has_made_no_copy_is_said_at_80_columns() -> None:
+    async with stand("protection") as at:
         await command(at, "protection")
         await at.see("crm-archive")
         await at.shown.press("slash", *"crm-archive", "enter")
@@ -108,10 +101,8 @@ def test_a_copy_that_is_due_while_velero_is_silent_says_that_no_run_can_make_one
 
 
 @pytest.mark.sweep
-async def test_the_pane_says_what_to_do_about_a_namespace_and_has_the_keys_that_it_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_the_pane_says_what_to_do_about_a_namespace_and_has_the_keys_that_it_names() -> None:
+    async with stand("protection", size=MIDDLE) as at:
         await command(at, "protection")
         await at.shown.press("slash", *"metrics", "enter")
         await at.see("Extend the life of that", "v extend the life of the")
@@ -152,20 +143,16 @@ def test_the_pane_names_the_backup_that_is_on_its_way_with_its_place() -> None:
 
 
 @pytest.mark.sweep
-async def test_who_may_not_list_namespaces_reads_that_some_may_be_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch, size=LARGE, user=NO_NAMESPACES) as at:
+async def test_who_may_not_list_namespaces_reads_that_some_may_be_missing() -> None:
+    async with stand("protection", size=LARGE, user=NO_NAMESPACES) as at:
         await command(at, "protection")
         await at.see("crm-daily")
         await at.see("Namespaces cannot be listed")
         assert "deleted" not in at.shown.text
 
 
-async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_copy() -> None:
+    async with stand("protection") as at:
         await command(at, "protection")
         await at.shown.press("slash", *"legacy", "enter", "r")
         await at.see("Restore legacy", "old", "Into legacy: ")
@@ -190,16 +177,16 @@ async def test_a_deleted_namespace_is_brought_back_as_it_was_from_its_newest_cop
     ],
 )
 async def test_warnings_consequence_and_what_is_written_are_in_sight_at_80_columns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, consequence: str, written: str
+    key: str, consequence: str, written: str
 ) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+    async with stand("protection") as at:
         await command(at, "protection")
         await at.shown.press("slash", *"ledger", "enter", key)
         await at.see("ledger-default-kopia is not ready", consequence, "Writes ", written, "pgdn more")
 
 
-async def test_a_dialog_names_the_key_to_what_is_below_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+async def test_a_dialog_names_the_key_to_what_is_below_its_end() -> None:
+    async with stand("protection") as at:
         await command(at, "protection")
         await at.shown.press("slash", *"ledger", "enter", "r")
         await at.see("pgdn more")
@@ -208,9 +195,9 @@ async def test_a_dialog_names_the_key_to_what_is_below_its_end(tmp_path: Path, m
         assert "pgdn more" not in at.shown.text
 
 
-async def test_an_older_copy_is_chosen_inside_the_dialog(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_older_copy_is_chosen_inside_the_dialog() -> None:
     """One had to leave, find the older backup among all others, and start again."""
-    async with stand("protection", tmp_path, monkeypatch) as at:
+    async with stand("protection") as at:
         await command(at, "protection")
         await at.shown.press("slash", *"legacy", "enter", "r")
         await at.see("Restore legacy", "Copy ‹ ")
@@ -227,10 +214,8 @@ async def test_an_older_copy_is_chosen_inside_the_dialog(tmp_path: Path, monkeyp
 
 
 @pytest.mark.sweep
-async def test_a_namespace_that_is_there_goes_beside_itself_or_into_itself_and_what_is_there_is_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+async def test_a_namespace_that_is_there_goes_beside_itself_or_into_itself_and_what_is_there_is_counted() -> None:
+    async with stand("protection") as at:
         for name in ("one", "two"):
             body = {"metadata": {"name": name, "namespace": "orders"}, "data": {}}
             at.box.storage.create(at.box.storage.kind("ConfigMap"), body)
@@ -247,9 +232,7 @@ async def test_a_namespace_that_is_there_goes_beside_itself_or_into_itself_and_w
 
 
 @pytest.mark.sweep
-async def test_until_the_namespaces_are_listed_the_dialog_says_that_it_looks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_until_the_namespaces_are_listed_the_dialog_says_that_it_looks(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = asyncio.Event()
 
     async def late(client: ApiClient) -> tuple[str, ...]:
@@ -257,7 +240,7 @@ async def test_until_the_namespaces_are_listed_the_dialog_says_that_it_looks(
         return await visible_namespaces(client)
 
     monkeypatch.setattr(restore_dialog, "visible_namespaces", late)
-    async with stand("protection", tmp_path, monkeypatch) as at:
+    async with stand("protection") as at:
         await command(at, "protection")
         await at.shown.press("slash", *"legacy", "enter", "r")
         await at.see("Restore legacy", "Target looking…")
@@ -268,8 +251,8 @@ async def test_until_the_namespaces_are_listed_the_dialog_says_that_it_looks(
 
 
 @pytest.mark.sweep
-async def test_a_namespace_without_a_copy_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+async def test_a_namespace_without_a_copy_says_so() -> None:
+    async with stand("protection") as at:
         await command(at, "protection")
         await at.shown.press("slash", *"scratch", "enter", "r")
         assert at.shown.app.told[-1][1] == "Restore scratch: it has no copy"
@@ -278,10 +261,8 @@ async def test_a_namespace_without_a_copy_says_so(tmp_path: Path, monkeypatch: p
         await at.see("It has no copy, though its schedules promise one.")
 
 
-async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can() -> None:
+    async with stand("protection") as at:
         await at.shown.press("7", "slash", *"offsite-media", "enter", "r")
         await at.see("Not possible: the storage location offsite is Unavailable", "[ Close ]", "esc/q close")
         assert "Restore into" not in at.shown.text
@@ -295,10 +276,8 @@ async def test_what_cannot_be_restored_has_no_form_and_no_button_until_it_can(
         assert at.writes == []
 
 
-async def test_deleting_all_copies_of_a_namespace_at_once_says_so_before_all_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+async def test_deleting_all_copies_of_a_namespace_at_once_says_so_before_all_else() -> None:
+    async with stand("protection") as at:
         await at.shown.press("7", "slash", *"legacy", "enter", *("space",) * 5, "ctrl+d")
         await at.see("Delete 5 backups permanently", "Together they are all good copies of 1 namespace: legacy.")
         text = at.shown.text
@@ -309,10 +288,8 @@ async def test_deleting_all_copies_of_a_namespace_at_once_says_so_before_all_els
 
 
 @pytest.mark.sweep
-async def test_a_copy_is_chosen_by_its_date_and_its_age_is_said_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+async def test_a_copy_is_chosen_by_its_date_and_its_age_is_said_once() -> None:
+    async with stand("protection") as at:
         await command(at, "protection")
         await at.shown.press("slash", *"legacy", "enter", "r")
         await at.see("Restore legacy", "Copy ‹ ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,8 +107,8 @@ async def test_from_120_columns_on_its_name_its_state_and_the_sections_are_in_th
 
 
 @pytest.mark.sweep
-async def test_beside_its_runs_e_edits_the_schedule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("default", tmp_path, monkeypatch) as at:
+async def test_beside_its_runs_e_edits_the_schedule() -> None:
+    async with stand("default") as at:
         await at.shown.press("2", "slash", *"metrics", "enter", "enter")
         await at.shown.until(lambda: "e edit" in at.shown.footer)
         await at.shown.press("e")
@@ -151,11 +150,9 @@ async def test_below_a_wide_chart_stands_each_new_day() -> None:
 
 
 @pytest.mark.sweep
-async def test_every_key_that_a_schedule_s_page_names_works_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_every_key_that_a_schedule_s_page_names_works_there() -> None:
     """Its remedy is that of Triage, where the finding names the run."""
-    async with stand("default", tmp_path, monkeypatch) as at:
+    async with stand("default") as at:
         await at.shown.press("2", "slash", *"metrics", "enter", "enter")
         await at.see("(x) or logs (l) for the errors, fix them and run it again (t).")
         for key, opens in (("l", "Fetch the log of metrics-hourly-"), ("t", "Back up metrics-hourly now")):
@@ -165,10 +162,8 @@ async def test_every_key_that_a_schedule_s_page_names_works_there(
 
 
 @pytest.mark.sweep
-async def test_a_nab_s_own_page_and_row_take_the_key_that_its_finding_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("default", tmp_path, monkeypatch) as at:
+async def test_a_nab_s_own_page_and_row_take_the_key_that_its_finding_names() -> None:
+    async with stand("default") as at:
         await at.shown.press("3", "slash", *"own-bucket", "enter")
         await at.shown.until(lambda: "a approve" in at.shown.footer)
         await at.shown.press("enter")

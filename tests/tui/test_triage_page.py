@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import count
-from pathlib import Path
 
 import pytest
 
@@ -26,10 +25,8 @@ from tests.tui.fake_source import CONTEXT, FilledSource, calm, meta
 from tests.tui.pilot import LARGE, SMALL, screen
 
 
-async def test_nothing_can_be_written_from_a_finding_about_the_server_itself(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("dead", tmp_path, monkeypatch) as at:
+async def test_nothing_can_be_written_from_a_finding_about_the_server_itself() -> None:
+    async with stand("dead") as at:
         await at.see("Velero is down")
         assert at.shown.names()[0] == ""
         assert "J jump" in at.shown.footer
@@ -40,10 +37,8 @@ async def test_nothing_can_be_written_from_a_finding_about_the_server_itself(
 
 
 @pytest.mark.sweep
-async def test_the_fate_of_what_a_dead_server_was_running_is_told_beside_its_schedule_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("dead", tmp_path, monkeypatch) as at:
+async def test_the_fate_of_what_a_dead_server_was_running_is_told_beside_its_schedule_too() -> None:
+    async with stand("dead") as at:
         fate = "Velero marks it Failed when it starts again"
         await at.see(fate)
         await at.go("2", at.key(SCHEDULE, "etcd-hourly"))

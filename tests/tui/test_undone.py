@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,10 +24,8 @@ from tests.tui.dashboard_on_box import CONTEXT, stand
 from tests.tui.pilot import LARGE, MIDDLE
 
 
-async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("gitops", tmp_path, monkeypatch, size=LARGE, speed=5.0) as at:
+async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_it() -> None:
+    async with stand("gitops", size=LARGE, speed=5.0) as at:
         await at.go("2", at.key(SCHEDULE, "orders-hourly"))
         await at.shown.press("s")
         await at.see("Pause orders-hourly", "It is managed by Argo CD (argocd-controller has written it)")
@@ -57,10 +54,8 @@ async def test_a_pause_that_argo_cd_puts_back_is_told_and_the_dialog_warned_of_i
 
 
 @pytest.mark.sweep
-async def test_pausing_and_unpausing_by_hand_is_not_told_as_undone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("gitops", tmp_path, monkeypatch, size=MIDDLE, speed=5.0) as at:
+async def test_pausing_and_unpausing_by_hand_is_not_told_as_undone() -> None:
+    async with stand("gitops", size=MIDDLE, speed=5.0) as at:
         await at.go("2", at.key(SCHEDULE, "by-hand"))
         await at.shown.press("s")
         await at.see("Pause by-hand")
@@ -78,7 +73,7 @@ async def test_pausing_and_unpausing_by_hand_is_not_told_as_undone(
 
 @pytest.mark.sweep
 async def test_ones_own_unpause_is_not_told_as_undoing_the_pause_where_its_answer_takes_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The watch of the schedule may have it before the journal has noted the answer, on a slow disk for example."""
     note = Journal.append_in_thread
@@ -87,7 +82,7 @@ async def test_ones_own_unpause_is_not_told_as_undoing_the_pause_where_its_answe
         await asyncio.sleep(1.0)
         await note(journal, entry)
 
-    async with stand("gitops", tmp_path, monkeypatch, size=MIDDLE, speed=5.0) as at:
+    async with stand("gitops", size=MIDDLE, speed=5.0) as at:
         await at.go("2", at.key(SCHEDULE, "by-hand"))
         await at.shown.press("s")
         await at.see("Pause by-hand")
@@ -102,12 +97,10 @@ async def test_ones_own_unpause_is_not_told_as_undoing_the_pause_where_its_answe
         assert not any("put back" in text for _, text in at.shown.app.told)
 
 
-async def test_a_deleted_schedule_that_comes_back_is_told_with_who_made_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("gitops", tmp_path, monkeypatch, speed=5.0) as at:
+async def test_a_deleted_schedule_that_comes_back_is_told_with_who_made_it() -> None:
+    async with stand("gitops", speed=5.0) as at:
         told: list[UndoneChange] = []
-        service = ActionService(at.session, {"XDG_STATE_HOME": str(tmp_path)}, told.append)
+        service = ActionService(at.session, {"XDG_STATE_HOME": str(at.folder)}, told.append)
         plan = service.plan(DELETE_SCHEDULE, plan_delete_schedule, [at.key(SCHEDULE, "ledger-nightly")]).plan
         (result,) = [one async for one in service.executor(CONTEXT).carry_out(plan, plan_delete_schedule)]
         assert result.outcome is Outcome.DONE
@@ -116,9 +109,9 @@ async def test_a_deleted_schedule_that_comes_back_is_told_with_who_made_it(
         assert told[0].brief == "created again by argocd-controller"
 
 
-async def test_what_nobody_undoes_in_time_is_not_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("gitops", tmp_path, monkeypatch) as at:
-        service = ActionService(at.session, {"XDG_STATE_HOME": str(tmp_path)})
+async def test_what_nobody_undoes_in_time_is_not_told() -> None:
+    async with stand("gitops") as at:
+        service = ActionService(at.session, {"XDG_STATE_HOME": str(at.folder)})
         request = PauseRequest("maria", "w1")
 
         def planner(snapshot: ClusterSnapshot, items: Iterable[Any], now: datetime) -> Plan:
@@ -137,10 +130,8 @@ async def test_what_nobody_undoes_in_time_is_not_told(tmp_path: Path, monkeypatc
         assert ("spec", "paused") in [one.path for one in found.fields]
 
 
-async def test_a_pause_that_was_put_back_is_in_triage_until_it_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("gitops", tmp_path, monkeypatch, size=LARGE, speed=5.0) as at:
+async def test_a_pause_that_was_put_back_is_in_triage_until_it_holds() -> None:
+    async with stand("gitops", size=LARGE, speed=5.0) as at:
         key = at.key(SCHEDULE, "by-hand")
         before = written_fields({"spec": {"paused": True}}, {"spec": {"paused": False}})
         now = at.session.clock(CONTEXT).now()
@@ -153,10 +144,8 @@ async def test_a_pause_that_was_put_back_is_in_triage_until_it_holds(
         await at.shown.until(lambda: "put back by argo" not in at.shown.text)
 
 
-async def test_of_several_those_that_were_put_back_are_not_counted_as_done(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("gitops", tmp_path, monkeypatch, size=LARGE, speed=5.0) as at:
+async def test_of_several_those_that_were_put_back_are_not_counted_as_done() -> None:
+    async with stand("gitops", size=LARGE, speed=5.0) as at:
         await at.go("2", at.key(SCHEDULE, "orders-hourly"))
         await at.shown.press("*", "s")
         await at.see("Pause 3 schedules")

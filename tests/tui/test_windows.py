@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from foretop.dialogs.base_modal import ChoicePicker
@@ -27,10 +25,8 @@ def is_paused(at: Stand, name: str) -> bool:
     return bool(at.object("Schedule", name)["spec"]["paused"])
 
 
-async def test_a_window_that_has_overrun_is_resumed_from_triage_with_one_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_a_window_that_has_overrun_is_resumed_from_triage_with_one_key() -> None:
+    async with stand("quiet", size=MIDDLE) as at:
         schedules = at.box.storage.kind("Schedule")
         for name in ("etcd", "mail"):
             change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
@@ -50,10 +46,8 @@ async def test_a_window_that_has_overrun_is_resumed_from_triage_with_one_key(
 
 
 @pytest.mark.sweep
-async def test_the_key_of_a_window_is_told_for_its_own_schedules_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, size=(120, 40)) as at:
+async def test_the_key_of_a_window_is_told_for_its_own_schedules_alone() -> None:
+    async with stand("quiet", size=(120, 40)) as at:
         change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
         at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, "etcd", change, "foretop")
         await at.go("2", at.key(SCHEDULE, "etcd"))
@@ -65,8 +59,8 @@ async def test_the_key_of_a_window_is_told_for_its_own_schedules_alone(
 
 
 @pytest.mark.sweep
-async def test_a_window_is_resumed_by_name_from_any_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_window_is_resumed_by_name_from_any_page() -> None:
+    async with stand("quiet") as at:
         change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
         at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, "etcd", change, "foretop")
         await at.shown.until(lambda: "‖" in at.shown.status)
@@ -74,10 +68,8 @@ async def test_a_window_is_resumed_by_name_from_any_page(tmp_path: Path, monkeyp
         await at.see("Resume window CHG-4711: unpause 1 schedule")
 
 
-async def test_a_window_is_changed_as_a_whole_from_the_list_of_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_window_is_changed_as_a_whole_from_the_list_of_them() -> None:
+    async with stand("quiet") as at:
         change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
         for name in ("etcd", "mail"):
             at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, name, change, "foretop")
@@ -93,10 +85,8 @@ async def test_a_window_is_changed_as_a_whole_from_the_list_of_them(
 
 
 @pytest.mark.sweep
-async def test_beside_a_finding_about_the_server_the_key_resumes_the_only_window(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("dead", tmp_path, monkeypatch, size=MIDDLE) as at:
+async def test_beside_a_finding_about_the_server_the_key_resumes_the_only_window() -> None:
+    async with stand("dead", size=MIDDLE) as at:
         change = {"metadata": {"annotations": {**NOTES, PAUSED_UNTIL: ""}}, "spec": {"paused": True}}
         at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, "etcd-hourly", change, "foretop")
         await at.see("Velero is down")
@@ -142,10 +132,8 @@ async def test_the_key_that_resumes_says_on_triage_who_has_paused_what_no_window
         assert shown.app.told[-1][1].startswith("No pause of foretop: 1 by somebody;")
 
 
-async def test_footer_and_help_tell_apart_the_keys_that_pause_and_unpause(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_footer_and_help_tell_apart_the_keys_that_pause_and_unpause() -> None:
+    async with stand("quiet") as at:
         change = {"metadata": {"annotations": NOTES}, "spec": {"paused": True}}
         at.box.storage.patch(at.box.storage.kind("Schedule"), HOME, "etcd", change, "foretop")
         await at.go("2", at.key(SCHEDULE, "etcd"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import re
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
@@ -49,10 +48,8 @@ async def asked(at: Stand, namespace: str) -> None:
     await at.shown.press("slash", *namespace, "enter", "D")
 
 
-async def test_a_namespace_is_drilled_and_what_was_made_is_deleted_in_four_decisions(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch, size=(120, 40), speed=_SPEED) as at:
+async def test_a_namespace_is_drilled_and_what_was_made_is_deleted_in_four_decisions() -> None:
+    async with stand("protection", size=(120, 40), speed=_SPEED) as at:
         await asked(at, "legacy")
         await at.see(
             "Drill legacy", "namespace legacy-drill-", "workloads come with zero replicas", "from legacy-daily-"
@@ -76,11 +73,9 @@ def put_foreign(at: Stand) -> None:
         at.box.storage.create(at.box.storage.kind(kind), {"metadata": meta})
 
 
-async def test_what_only_has_the_label_is_named_and_never_offered(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_only_has_the_label_is_named_and_never_offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drills, "GOING_FOR", timedelta())
-    async with stand("protection", tmp_path, monkeypatch, size=(120, 40), speed=_SPEED) as at:
+    async with stand("protection", size=(120, 40), speed=_SPEED) as at:
         put_foreign(at)
         await asked(at, "legacy")
         await at.see("Left over from drills: namespace wiki-trial; see Triage")
@@ -105,10 +100,8 @@ async def test_what_only_has_the_label_is_named_and_never_offered(
         assert left(at) == {"Namespace", "ConfigMap"}
 
 
-async def test_what_is_kept_is_a_finding_whose_key_offers_it_object_by_object(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch, size=(120, 40), speed=_SPEED) as at:
+async def test_what_is_kept_is_a_finding_whose_key_offers_it_object_by_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("protection", size=(120, 40), speed=_SPEED) as at:
         put_foreign(at)
         await asked(at, "legacy")
         at.dialog.query_one("#into", Prompt).value = "legacy-trial"
@@ -149,10 +142,8 @@ async def test_what_is_kept_is_a_finding_whose_key_offers_it_object_by_object(
         assert at.box.storage.find(at.box.storage.kind("Namespace"), "", "wiki-trial")
 
 
-async def test_what_cannot_be_seen_afterwards_is_not_called_gone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch, size=(120, 40), speed=_SPEED, user=UNSEEING) as at:
+async def test_what_cannot_be_seen_afterwards_is_not_called_gone() -> None:
+    async with stand("protection", size=(120, 40), speed=_SPEED, user=UNSEEING) as at:
         await asked(at, "legacy")
         at.dialog.query_one("#confirm", Prompt).value = "legacy"
         await at.see("workloads come with zero replicas")
@@ -161,8 +152,8 @@ async def test_what_cannot_be_seen_afterwards_is_not_called_gone(
         assert left(at) == {"Namespace", "ConfigMap", "Restore"}
 
 
-async def test_what_cannot_be_is_said_and_nothing_is_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("protection", tmp_path, monkeypatch) as at:
+async def test_what_cannot_be_is_said_and_nothing_is_sent() -> None:
+    async with stand("protection") as at:
         await asked(at, "legacy")
         at.dialog.query_one("#confirm", Prompt).value = "legacy"
         for field, typed, said in (
@@ -181,8 +172,8 @@ async def test_what_cannot_be_is_said_and_nothing_is_sent(tmp_path: Path, monkey
         assert at.writes == []
 
 
-async def test_who_may_not_list_namespaces_gets_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("protection", tmp_path, monkeypatch, user=NO_NAMESPACES) as at:
+async def test_who_may_not_list_namespaces_gets_a_sentence() -> None:
+    async with stand("protection", user=NO_NAMESPACES) as at:
         await asked(at, "shop")
         assert not at.has_dialog
         assert at.shown.app.told[-1][1] == (
@@ -191,10 +182,8 @@ async def test_who_may_not_list_namespaces_gets_a_sentence(tmp_path: Path, monke
         )
 
 
-async def test_an_answer_that_comes_while_the_dialog_closes_is_dropped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch, size=(80, 24), speed=_SPEED) as at:
+async def test_an_answer_that_comes_while_the_dialog_closes_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stand("protection", size=(80, 24), speed=_SPEED) as at:
         gone = asyncio.Event()
 
         async def answers_late(*_: object) -> tuple[()]:
@@ -217,10 +206,8 @@ async def test_an_answer_that_comes_while_the_dialog_closes_is_dropped(
         assert not at.shown.faults
 
 
-async def test_a_drill_is_not_offered_where_all_copies_are_out_of_reach(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("protection", tmp_path, monkeypatch, size=LARGE) as at:
+async def test_a_drill_is_not_offered_where_all_copies_are_out_of_reach() -> None:
+    async with stand("protection", size=LARGE) as at:
         await at.shown.press("9", "slash", *"media", "enter")
         await at.see("All its copies are in a storage location")
         assert not re.search("D drill|a drill tries it", at.shown.text)

@@ -17,11 +17,10 @@ from foretop.rooms.primer.page import PrimerPage, primer_pane
 from foretop.widgets.paragraphs import wrap
 from foretop_core.cron import Dialect
 from foretop_core.dashboard.session_protocol import DisplayOptions
-from foretop_core.models.kinds import PRESCALED
 from foretop_core.rooms.primer.preview import preview
 from tests.tui.fake_source import FilledSource
 from tests.tui.pilot import MIDDLE, SMALL, Screen, screen
-from tests.tui.test_calendar import calendar, night
+from tests.tui.test_calendar import night
 from tests.tui.test_header import text_of
 
 
@@ -271,16 +270,6 @@ async def test_the_footer_follows_the_field() -> None:
         assert shown.footer.startswith(" enter done  esc close  tab expression  ")
         await shown.press("ctrl+p")
         assert isinstance(shown.app.screen, CommandPalette)
-
-
-@pytest.mark.sweep
-async def test_p_takes_the_expression_of_a_lane() -> None:
-    async with calendar() as (shown, lanes):
-        assert lanes.go_to(shown.source.key(PRESCALED, "batch", "orders"))
-        await shown.press("p")
-        assert shown.page == "primer"
-        assert "30 5 * * *" in shown.text
-        assert "taken from PreScaledCronJob batch/orders" in shown.text
 
 
 def test_a_tall_primer_has_the_week_and_a_table_of_twenty_pairs() -> None:

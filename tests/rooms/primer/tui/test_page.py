@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from foretop.dialogs.plan_screen import PlanScreen
 from foretop.panes.detail_sections import describe_object
 from foretop.widgets.prompt import Prompt
@@ -20,10 +18,8 @@ from tests.unit.tables.test_timeline import prescaled
 from tests.unit.tables.test_views import Shown
 
 
-async def test_the_warm_up_that_is_shown_can_be_created_with_its_minutes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_the_warm_up_that_is_shown_can_be_created_with_its_minutes() -> None:
+    async with stand("quiet") as at:
         await at.shown.press("6", "p", *"orders", "enter", "tab", "ctrl+u", *"25", "enter", "P")
         dialog = at.dialog
         assert isinstance(dialog, PlanScreen)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from textual.app import App, ComposeResult
 
@@ -96,9 +94,9 @@ def test_a_log_of_too_many_lines_is_refused_before_it_is_taken_apart() -> None:
         run_logs._lines(b"\n" * 1_000_001)
 
 
-async def test_the_log_has_a_help_of_its_own_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_log_has_a_help_of_its_own_keys() -> None:
     """`?` did nothing in it, and nothing listed g, G and ctrl+s."""
-    async with stand("quiet", tmp_path, monkeypatch, size=(120, 40)) as at:
+    async with stand("quiet", size=(120, 40)) as at:
         await faulty(at)
         await fetch_log(at)
         await at.see("? help")
@@ -111,10 +109,8 @@ async def test_the_log_has_a_help_of_its_own_keys(tmp_path: Path, monkeypatch: p
         assert lines_of(at).has_focus, "the log is there again, as it was"
 
 
-async def test_errors_are_marked_counted_jumped_to_and_shown_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_errors_are_marked_counted_jumped_to_and_shown_alone() -> None:
+    async with stand("quiet") as at:
         await faulty(at)
         lines = await fetch_log(at)
         await at.see("3 errors", "n N next", "ctrl+z errors", "w cut")
@@ -140,10 +136,8 @@ async def test_errors_are_marked_counted_jumped_to_and_shown_alone(
         await at.see(f"of {len(lines.lines)} lines")
 
 
-async def test_a_narrow_log_opens_wrapped_with_the_whole_error_and_w_cuts_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_narrow_log_opens_wrapped_with_the_whole_error_and_w_cuts_it() -> None:
+    async with stand("quiet") as at:
         await faulty(at)
         lines = await fetch_log(at)
         last = lines.lines[lines.errors[-1]]
@@ -212,8 +206,8 @@ async def test_the_error_that_was_jumped_to_stays_in_sight_when_lines_are_wrappe
         assert shown.rows == 4
 
 
-async def test_a_log_without_errors_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_log_without_errors_says_so() -> None:
+    async with stand("quiet") as at:
         await at.go("7", at.key(BACKUP, newest(at, "wiki")))
         lines = await fetch_log(at)
         assert "item by item" not in at.shown.text
@@ -223,10 +217,8 @@ async def test_a_log_without_errors_says_so(tmp_path: Path, monkeypatch: pytest.
         assert not lines.errors_only
 
 
-async def test_consent_is_asked_once_and_a_log_is_fetched_once_until_its_object_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_consent_is_asked_once_and_a_log_is_fetched_once_until_its_object_changes() -> None:
+    async with stand("quiet") as at:
         name = await faulty(at)
         await fetch_log(at)
         assert at.writes == [f"POST {REQUESTS}"]

@@ -23,9 +23,8 @@ from tests.tui.test_schedule_page import _objects, _of
 from tests.tui.test_triage_page import partly_failed
 
 
-async def test_the_log_is_fetched_searched_and_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_the_log_is_fetched_searched_and_saved() -> None:
+    async with stand("quiet") as at:
         name = newest(at, "wiki")
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("l")
@@ -41,17 +40,14 @@ async def test_the_log_is_fetched_searched_and_saved(tmp_path: Path, monkeypatch
         await at.shown.press("enter", "n")
         assert lines.matches
         await at.shown.press("ctrl+s", "q")
-        saved = (tmp_path / f"{name}.log").read_text().splitlines()
+        saved = (at.folder / f"{name}.log").read_text().splitlines()
         assert window.fetched is not None
         assert saved == list(window.fetched.lines)
         assert at.writes == ["POST /apis/velero.io/v1/namespaces/openshift-adp/downloadrequests"]
 
 
-async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_there() -> None:
+    async with stand("quiet") as at:
         name = newest(at, "wiki")
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("l")
@@ -76,7 +72,7 @@ async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_t
         await at.shown.press("enter")
         await at.see("0 matches")
         await at.shown.press("ctrl+s")
-        path = tmp_path / f"{name}.log"
+        path = at.folder / f"{name}.log"
         assert window.fetched is not None
         assert path.read_text().splitlines() == list(window.fetched.lines)
         subject = f" backup={HOME}/{name}"
@@ -90,10 +86,8 @@ async def test_a_log_is_searched_both_ways_and_saved_once_over_nothing_that_is_t
 
 
 @pytest.mark.sweep
-async def test_the_log_of_a_nab_in_the_administrators_storage_is_the_administrators(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_the_log_of_a_nab_in_the_administrators_storage_is_the_administrators() -> None:
+    async with stand("quiet") as at:
         await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
         await at.shown.press("l")
         await at.see("Fetch the log of before-release-0", "a DownloadRequest for the log")
@@ -103,8 +97,8 @@ async def test_the_log_of_a_nab_in_the_administrators_storage_is_the_administrat
 
 
 @pytest.mark.sweep
-async def test_who_may_ask_for_no_log_of_a_nab_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, user=ONLOOKER) as at:
+async def test_who_may_ask_for_no_log_of_a_nab_is_told_why() -> None:
+    async with stand("quiet", user=ONLOOKER) as at:
         await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
         await at.shown.press("l")
         await at.see("[ Fetch ]")
@@ -119,10 +113,8 @@ async def test_who_may_ask_for_no_log_of_a_nab_is_told_why(tmp_path: Path, monke
         assert at.writes == []
 
 
-async def test_a_tenant_who_sees_nothing_of_velero_is_told_at_once_why_there_is_no_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, user=TENANT) as at:
+async def test_a_tenant_who_sees_nothing_of_velero_is_told_at_once_why_there_is_no_log() -> None:
+    async with stand("quiet", user=TENANT) as at:
         await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
         await at.shown.press("l")
         await at.see("The log of before-release-0 is not available to tenants", "ask the administrator", "[ Close ]")
@@ -130,10 +122,8 @@ async def test_a_tenant_who_sees_nothing_of_velero_is_told_at_once_why_there_is_
 
 
 @pytest.mark.sweep
-async def test_the_log_of_a_nab_whose_velero_backup_is_gone_is_not_offered_and_its_key_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("nonadmin-status", tmp_path, monkeypatch) as at:
+async def test_the_log_of_a_nab_whose_velero_backup_is_gone_is_not_offered_and_its_key_says_why() -> None:
+    async with stand("nonadmin-status") as at:
         await at.go("3", at.key(NAB, "to-lose", "team-c"))
         assert "logs" not in at.shown.lines[-1]
         await at.shown.press("l")
@@ -141,10 +131,8 @@ async def test_the_log_of_a_nab_whose_velero_backup_is_gone_is_not_offered_and_i
         assert at.writes == []
 
 
-async def test_title_button_and_the_number_to_type_agree_where_one_of_the_marked_is_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("default", tmp_path, monkeypatch) as at:
+async def test_title_button_and_the_number_to_type_agree_where_one_of_the_marked_is_skipped() -> None:
+    async with stand("default") as at:
         await at.shown.press("7", "slash", *"videos", "enter")
         await at.shown.tick()
         await at.see("11 of ")
@@ -154,10 +142,8 @@ async def test_title_button_and_the_number_to_type_agree_where_one_of_the_marked
         assert f"─ Delete {left} backups permanently in " in at.shown.text
 
 
-async def test_the_log_of_a_pod_opens_at_its_end_and_its_keys_fit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("default", tmp_path, monkeypatch) as at:
+async def test_the_log_of_a_pod_opens_at_its_end_and_its_keys_fit() -> None:
+    async with stand("default") as at:
         await command(at, "pods")
         await at.see("velero-")
         await at.shown.press("l")
@@ -175,8 +161,8 @@ async def test_the_log_of_a_pod_opens_at_its_end_and_its_keys_fit(
 
 
 @pytest.mark.sweep
-async def test_a_log_that_fits_is_shown_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("dead", tmp_path, monkeypatch) as at:
+async def test_a_log_that_fits_is_shown_whole() -> None:
+    async with stand("dead") as at:
         await command(at, "pods")
         await at.see("CrashLoopBackOff")
         await at.shown.press("l")
@@ -184,10 +170,8 @@ async def test_a_log_that_fits_is_shown_whole(tmp_path: Path, monkeypatch: pytes
 
 
 @pytest.mark.sweep
-async def test_the_log_of_a_pod_that_has_restarted_is_that_of_the_run_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("dead", tmp_path, monkeypatch) as at:
+async def test_the_log_of_a_pod_that_has_restarted_is_that_of_the_run_before() -> None:
+    async with stand("dead") as at:
         await command(at, "pods")
         await at.see("CrashLoopBackOff", "l shows its log")
         await at.shown.on(at.key(POD, SERVER))
@@ -198,12 +182,10 @@ async def test_the_log_of_a_pod_that_has_restarted_is_that_of_the_run_before(
         assert at.writes == []
 
 
-async def test_a_log_of_production_is_asked_for_by_its_name_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_log_of_production_is_asked_for_by_its_name_once(tmp_path: Path) -> None:
     (tmp_path / "foretop").mkdir()
     (tmp_path / "foretop" / "config.yaml").write_text("contexts: {minicluster: {production: true}}\n")
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+    async with stand("quiet", tmp_path) as at:
         await at.shown.press("7")
         await at.shown.until(lambda: bool(at.shown.table.window))
         await at.shown.press("l")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -35,8 +34,8 @@ def test_what_is_not_a_list_is_refused(text: bytes) -> None:
         parse_resource_list(text)
 
 
-async def test_a_backups_resources_are_listed_after_consent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_a_backups_resources_are_listed_after_consent() -> None:
+    async with stand("quiet") as at:
         name = newest_completed(at)
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("enter", "d", "end")
@@ -55,4 +54,4 @@ async def test_a_backups_resources_are_listed_after_consent(tmp_path: Path, monk
         await at.shown.press("escape")
         assert at.writes == [REQUEST]
         await at.shown.press("ctrl+s")
-        assert "v1/ConfigMap:" in (tmp_path / f"{name}-resources.log").read_text()
+        assert "v1/ConfigMap:" in (at.folder / f"{name}-resources.log").read_text()

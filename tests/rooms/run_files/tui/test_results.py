@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,8 +35,8 @@ async def faulty(at: Stand, **status: Any) -> str:
     return name
 
 
-async def test_what_failed_is_one_key_and_one_consent_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_what_failed_is_one_key_and_one_consent_away() -> None:
+    async with stand("quiet") as at:
         name = await faulty(at, hookStatus={"hooksAttempted": 4, "hooksFailed": 1}, backupItemOperationsFailed=2)
         await at.shown.press("e")
         assert at.shown.app.told[-1][1] == "Results are on x"
@@ -72,10 +71,8 @@ async def test_what_failed_is_one_key_and_one_consent_away(tmp_path: Path, monke
 
 
 @pytest.mark.sweep
-async def test_results_are_of_one_object_and_not_of_the_next_with_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_results_are_of_one_object_and_not_of_the_next_with_its_name() -> None:
+    async with stand("quiet") as at:
         name = await faulty(at)
         await at.shown.press("x")
         await at.see("[ Fetch ]")
@@ -89,10 +86,8 @@ async def test_results_are_of_one_object_and_not_of_the_next_with_its_name(
         assert "namespace wiki" not in at.shown.text
 
 
-async def test_where_nothing_went_wrong_only_what_a_backup_holds_is_fetched(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_where_nothing_went_wrong_only_what_a_backup_holds_is_fetched() -> None:
+    async with stand("quiet") as at:
         name = newest(at, "wiki")
         await at.go("7", at.key(BACKUP, name))
         await at.shown.press("x")
@@ -118,9 +113,9 @@ async def test_where_nothing_went_wrong_only_what_a_backup_holds_is_fetched(
     ],
 )
 async def test_who_may_not_ask_for_the_list_is_told_before_and_when_trying(
-    user: User | None, read_only: bool, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    user: User | None, read_only: bool, why: str
 ) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, user=user, read_only=read_only) as at:
+    async with stand("quiet", user=user, read_only=read_only) as at:
         await faulty(at)
         await at.shown.press("x")
         await at.see("3 errors and 1 warning", "The list cannot be fetched.", why)
@@ -133,10 +128,8 @@ async def test_who_may_not_ask_for_the_list_is_told_before_and_when_trying(
 
 
 @pytest.mark.sweep
-async def test_a_tenant_sees_the_counts_of_a_nab_and_why_there_is_no_list(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch, user=TENANT) as at:
+async def test_a_tenant_sees_the_counts_of_a_nab_and_why_there_is_no_list() -> None:
+    async with stand("quiet", user=TENANT) as at:
         velero = at.object("NonAdminBackup", "before-release-0", "team-pay")["status"]["veleroBackup"]["name"]
         at.patch("Backup", velero, {"status": TROUBLED})
         await at.go("3", at.key(NAB, "before-release-0", "team-pay"))
@@ -146,10 +139,8 @@ async def test_a_tenant_sees_the_counts_of_a_nab_and_why_there_is_no_list(
 
 
 @pytest.mark.sweep
-async def test_the_administrator_fetches_the_results_of_a_nab_from_velero(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("quiet", tmp_path, monkeypatch) as at:
+async def test_the_administrator_fetches_the_results_of_a_nab_from_velero() -> None:
+    async with stand("quiet") as at:
         velero = at.object("NonAdminBackup", "before-release-0", "team-pay")["status"]["veleroBackup"]["name"]
         at.patch("Backup", velero, {"status": TROUBLED})
         await at.go("3", at.key(NAB, "before-release-0", "team-pay"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 from aiohttp import web
@@ -51,10 +50,8 @@ async def choose(at: Stand, text: str) -> None:
 
 
 @pytest.mark.parametrize("way", [(), ("enter",)])
-async def test_a_backup_is_looked_into_and_filtered(
-    way: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("contents", tmp_path, monkeypatch) as at:
+async def test_a_backup_is_looked_into_and_filtered(way: tuple[str, ...]) -> None:
+    async with stand("contents") as at:
         name = newest(at, "metrics-nightly")
         await inside(at, name, *way)
         assert at.writes == [REQUEST]
@@ -70,17 +67,15 @@ async def test_a_backup_is_looked_into_and_filtered(
         )
         await at.shown.press("enter", "ctrl+s")
         await at.see("lines saved to")
-        assert (tmp_path / f"{name}-contents.log").read_text().splitlines() == list(lines(at))
+        assert (at.folder / f"{name}-contents.log").read_text().splitlines() == list(lines(at))
         await at.shown.press("escape")
         await at.shown.until(lambda: lines(at) == everything)
         await at.shown.press("escape")
         await at.shown.until(lambda: not isinstance(at.shown.app.screen, ContentsViewer))
 
 
-async def test_two_copies_are_compared_and_the_copy_before_is_offered_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with stand("contents", tmp_path, monkeypatch) as at:
+async def test_two_copies_are_compared_and_the_copy_before_is_offered_first() -> None:
+    async with stand("contents") as at:
         await inside(at, newest(at, "metrics-nightly"))
         everything = lines(at)
         await at.shown.press("V")
@@ -101,7 +96,7 @@ async def test_two_copies_are_compared_and_the_copy_before_is_offered_first(
 
 
 async def test_a_comparison_with_now_shows_how_far_it_is_and_is_stopped_by_escape(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     goes_on = asyncio.Event()
     answer: Callable[[ApiServer, web.BaseRequest], object] = ApiServer._route
@@ -116,7 +111,7 @@ async def test_a_comparison_with_now_shows_how_far_it_is_and_is_stopped_by_escap
         return await answer(self, request)  # type: ignore[misc, no-any-return]
 
     monkeypatch.setattr(ApiServer, "_route", slow)
-    async with stand("contents", tmp_path, monkeypatch) as at:
+    async with stand("contents") as at:
         await inside(at, newest(at, "metrics-nightly"))
         everything = lines(at)
         await choose(at, "metrics as it is now")
@@ -136,9 +131,7 @@ async def test_a_comparison_with_now_shows_how_far_it_is_and_is_stopped_by_escap
         assert at.writes == [REQUEST], "what is there now is only read"
 
 
-async def test_a_copy_that_cannot_be_had_is_told_and_the_objects_stay(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_copy_that_cannot_be_had_is_told_and_the_objects_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     refuses = False
     answer: Callable[[ApiServer, web.BaseRequest], object] = ApiServer._route
 
@@ -148,7 +141,7 @@ async def test_a_copy_that_cannot_be_had_is_told_and_the_objects_stay(
         return await answer(self, request)  # type: ignore[misc, no-any-return]
 
     monkeypatch.setattr(ApiServer, "_route", refusing)
-    async with stand("contents", tmp_path, monkeypatch) as at:
+    async with stand("contents") as at:
         await inside(at, newest(at, "metrics-nightly"))
         everything, refuses = lines(at), True
         await choose(at, newest(at, "wiki-nightly"))
@@ -159,8 +152,8 @@ async def test_a_copy_that_cannot_be_had_is_told_and_the_objects_stay(
         await at.see("Compared with wiki-nightly-")
 
 
-async def test_read_only_says_why_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("contents", tmp_path, monkeypatch, read_only=True) as at:
+async def test_read_only_says_why_not() -> None:
+    async with stand("contents", read_only=True) as at:
         await at.go("7", at.key(BACKUP, newest(at, "metrics-nightly")))
         await at.shown.press("I")
         await at.see("read-only is on")

@@ -133,7 +133,7 @@ async def test_w_on_a_run_that_will_be_lost_tries_a_change_of_its_schedule() -> 
         assert shown.page == "triage"
 
 
-async def test_the_page_of_a_schedule_has_its_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stand("default", tmp_path, monkeypatch) as at:
+async def test_the_page_of_a_schedule_has_its_key() -> None:
+    async with stand("default") as at:
         await at.shown.press("2", "slash", *"metrics", "enter", "enter", "W")
         await at.shown.sees("What if: metrics-hourly")
