@@ -129,6 +129,8 @@ def test_alertmanager_gets_all_that_stands_and_a_heartbeat(tmp_path: Path) -> No
         (alert,) = [one for one in alerts if one["labels"].get("code") == "schedule-invalid"]
         assert alert["labels"]["alertname"] == "ForetopScheduleInvalid"
         assert (alert["labels"]["severity"], alert["labels"]["name"]) == ("critical", "broken")
+        of_the_mixin = {"velero_namespace": HOME, "schedule": "broken"}
+        assert alert["labels"].items() >= of_the_mixin.items(), "one route fits both"
         assert "endsAt" not in alert
 
 

@@ -98,6 +98,8 @@ def test_numbers_of_an_exporter_that_has_stopped_are_no_news() -> None:
     assert (row.state, row.judged, row.stale) == (ClusterState.NO_NEWS, NOW, 3600)
     (row,) = fleet(alive(), NOW + timedelta(minutes=1))
     assert (row.state, row.stale) == (ClusterState.NO_PROBLEMS, 0)
+    (row,) = fleet(alive(), NOW - timedelta(hours=1))
+    assert (row.state, row.stale) == (ClusterState.NO_NEWS, 0), "by a clock so far ahead nobody can tell that it stops"
     (row,) = fleet([one("up")], NOW)
     assert (row.state, row.judged) == (ClusterState.NO_NEWS, None)
     last = one("judged_timestamp_seconds", NOW.timestamp() - 60)

@@ -18,6 +18,7 @@ from foretop.commands.view_rows import RowChange
 from foretop_core.errors import ForetopError
 from foretop_core.foreign_text import redacted, redacted_values
 from foretop_core.http_address import check_http_address, why_no_answer
+from foretop_core.models.kinds import NAMESPACE, SCHEDULE, STORAGE
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.tables.engine.json_items import Item
 
@@ -52,6 +53,12 @@ _ALERTS = {
     "nonadmin-refused": "NonAdminRefused",
 }
 """The findings that rules in packaging/mixin tell too, by the name of their alert."""
+_LABELS = {
+    SCHEDULE.name: ("velero_namespace", "schedule"),
+    STORAGE.name: ("velero_namespace", "storage"),
+    NAMESPACE.name: ("", "target"),
+}
+"""By the kind of a finding's subject, the labels that its namespace and name have in the rules of packaging/mixin."""
 
 
 class Receiver(ABC):
@@ -183,7 +190,9 @@ def _alert(item: Item) -> dict[str, Any]:
         "severity": _SEVERITIES[item["severity"]],
         "cluster": item["context"],
         **{field: item[field] for field in ("code", "kind", "namespace", "name")},
+        **dict(zip(_LABELS.get(item["kind"], ()), (item["namespace"], item["name"]), strict=False)),
     }
+    labels.pop("", None)
     annotations = {
         "summary": f"{item['subject']}: {item['what']}",
         "description": f"{item['evidence']} {item['remedy']}",

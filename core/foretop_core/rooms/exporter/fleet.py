@@ -193,9 +193,9 @@ def cluster_row(name: str, series: Iterable[Series], now: datetime) -> ClusterRo
     judged = _moment(min(values("judged_timestamp_seconds"), default=None))
     stale = max(values("stale_seconds"), default=0.0)
     ups = values("up")
-    has_stopped = judged is None or not ups or now - judged > _STOPPED
+    has_stopped = judged is None or not ups or abs(now - judged) > _STOPPED
     if judged is not None and has_stopped:
-        stale = (now - judged).total_seconds()
+        stale = max(0.0, (now - judged).total_seconds())
     visible = values("visible")
     has_night = values("runs_last_night") or values("runs_expected_lost")
     night = LastRuns(

@@ -28,6 +28,7 @@ from foretop_core.rooms.exporter.fleet import (
 from foretop_core.rooms.exporter.fleet_view import FLEET, ClusterFacets, key_of, mark_of
 from foretop_core.rooms.exporter.measurement import Measurement
 from foretop_core.rooms.exporter.prometheus import PrometheusServer, ask
+from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.metric_families import Sample
 from foretop_core.store import Store
 from foretop_core.tables.engine.filter import FilterableRow
@@ -36,6 +37,8 @@ from foretop_core.tables.engine.rows import SortedRows
 from foretop_core.tables.engine.status_glyphs import StatusGlyph
 from foretop_core.tables.engine.view import WORST_FIRST
 
+_NO_OBJECTS = assemble(())
+"""In a store, lists would still come in."""
 _LEAST = 2
 """One cluster is no fleet: the pages tell more of it than a row."""
 _LOOK_AGAIN = 10.0
@@ -142,7 +145,8 @@ class FleetTableModel(TableModel):
     def render_context(self, key: ObjectRef, entry: ClusterRow) -> RenderContext:
         """By the clock that goes on: for how long a cluster is lost is told too. What was asked is of no store."""
         if entry.is_asked:
-            return self._elsewhere.render_context(SystemClock().now(), self.state.zoning)
+            render = self._elsewhere.render_context(SystemClock().now(), self.state.zoning)
+            return replace(render, snapshot=_NO_OBJECTS)
         return replace(self.state.render_context(key.context), now=self.state.clock(key.context))
 
     def facets(self, key: ObjectRef, entry: ClusterRow) -> FilterableRow:

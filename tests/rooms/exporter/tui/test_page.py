@@ -110,12 +110,16 @@ async def test_the_clusters_of_a_prometheus_stand_beside_those_that_are_watched(
     samples = [({"cluster": "far", "__name__": name, **labels}, "1") for name, labels in named.items()]
     samples += [({**late, "__name__": name}, "1") for name in ("foretop_findings", "foretop_worst_finding_info")]
     judged = {"cluster": "far", "__name__": "foretop_judged_timestamp_seconds"}
-    known, statuses = vector(*samples, (judged, str(time.time()))), [200]
+    calm = {**named, "foretop_cluster_info": {"uid": "u-8"}, judged["__name__"]: {}}
+    now = str(time.time())
+    samples += [({"cluster": "calm", "__name__": name, **labels}, now) for name, labels in calm.items()]
+    known, statuses = vector(*samples, (judged, now)), [200]
     with answering(lambda _, __, body: (statuses[-1], known if b"cluster_info" in body else vector())) as url:
         async with configured(tmp_path, f"prometheus: {{url: '{url}'}}\n") as shown:
             await shown.press(*FLEET)
             await shown.until(lambda: "far" in shown.text and "prod-eu" in shown.text and "loading" not in shown.text)
             (row,) = (row for row in shown.table_lines if "far" in row)
+            assert any("● no problems   calm" in row for row in shown.table_lines)
             assert ("1 error" in row, "namespace-late" in row) == (True, True)
             await shown.press("slash", *"far", "enter")
             assert "namespace-late; 1 error." in shown.pane
