@@ -22,7 +22,7 @@ from foretop_core.tables.engine.status_glyphs import Tone
 from tests.objects import NOW, at, backup, location, nab, schedule
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import CONTEXT, FilledSource, calm, meta
-from tests.tui.pilot import LARGE, SMALL, screen
+from tests.tui.pilot import SMALL, screen
 
 
 async def test_nothing_can_be_written_from_a_finding_about_the_server_itself() -> None:
@@ -123,16 +123,6 @@ async def test_with_every_schedule_paused_the_screen_is_not_calm_and_enter_shows
         assert "all 3 paused, 3 overdue" in shown.text
         await shown.press("enter")
         assert shown.page == "schedules"
-
-
-@pytest.mark.sweep
-async def test_header_and_triage_count_what_is_paused_and_overdue_alike() -> None:
-    """A run of a minute ago is due, and not overdue yet: neither of them counts it."""
-    window = [schedule(name, "0 * * * *", last="01:00:03", paused=True) for name in ("a", "b")]
-    just_due = schedule("c", "40 * * * *", last="01:40:03", paused=True)
-    async with screen(FilledSource([location(), *window, just_due]), LARGE) as shown:
-        assert "‖ 3 of 3 paused, 2 overdue" in shown.status
-        assert "all 3 paused, 2 overdue" in shown.text
 
 
 async def test_with_the_only_schedule_paused_nothing_wrong_is_said_with_what_that_means() -> None:

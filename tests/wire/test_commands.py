@@ -329,21 +329,6 @@ def test_a_team_s_namespace_alone_gives_the_same_answers_as_the_whole_cluster(
         assert run(["describe", "schedule", "mail-hourly", *team]) == 2, "others' objects stay out of it"
 
 
-@pytest.mark.sweep
-def test_a_run_that_velero_has_not_seen_has_one_phase_everywhere(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with living_box("dead", tmp_path, 1) as (_, there):
-        name = ""
-        for arguments in (("get", "queue"), ("get", "backups"), ("report",)):
-            told = _said(capsys, *arguments, "--kubeconfig", there)
-            (line,) = [one for one in told.splitlines() if "team-shop-carts-" in one]
-            assert " New " in line, arguments
-            name = next(word for word in line.split() if word.startswith("team-shop-carts-"))
-        described = _said(capsys, "describe", "backup", name, "--kubeconfig", there)
-        assert described.startswith(f"Backup openshift-adp/{name}\nNew\n")
-
-
 def test_a_report_on_two_clusters_names_the_cluster_of_every_line(
     config: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

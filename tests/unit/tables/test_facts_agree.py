@@ -137,18 +137,6 @@ def test_each_run_of_a_team_counts_once_however_many_of_it_are_in_the_line() -> 
     assert shown == reported == dict.fromkeys(("now-0", "now-1"), "2026-11-15T03:06:30Z")
 
 
-def test_a_report_numbers_the_queue_as_the_table_does(capsys: pytest.CaptureFixture[str]) -> None:
-    runs = [backup(name, "InProgress", created="02:30:00", started="02:30:00") for name in ("a", "b", "c")]
-    waits = backup("next", "Queued", created="02:40:00", queuePosition=1)
-    objects = [location(), *runs, waits]
-    items = queue_items(assemble(objects), NOW, Thresholds())
-    print_report({"at": "", "servers": [], "findings": [], "notSeen": [], "schedules": [], "queue": items}, NOW)
-    lines = [line.split()[:2] for line in capsys.readouterr().out.splitlines()[-4:]]
-    assert lines == [["▶", "a"], ["▶", "b"], ["▶", "c"], ["1", "next"]]
-    shown = Shown("queue", objects)
-    assert [row[1:] for row in shown.text("position", "name")] == lines
-
-
 @pytest.mark.parametrize("server", [SILENT, location()])
 def test_a_report_says_what_a_run_waits_for_as_the_table_does(
     server: Resource, capsys: pytest.CaptureFixture[str]
