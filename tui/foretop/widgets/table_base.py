@@ -250,7 +250,8 @@ class TableBase(Widget):
         """Places the columns; True where they moved."""
         assert self.rows is not None
         columns = self.rows.columns
-        slots = self._placed(wide=self.wide)
+        widths = self._widths.of(self.rows, self._window, self._top)
+        slots = self._placed(widths, wide=self.wide)
         rows = [row for row in self._window if row.cells]
         shortened = {
             slot.index: wording((row.cells[slot.index] for row in rows), slot.width)
@@ -266,13 +267,15 @@ class TableBase(Widget):
         }
         if briefer:
             # Names get what a shorter wording leaves.
-            slots = self._placed(wide=self.wide, at_most=briefer)
+            slots = self._placed(widths, wide=self.wide, at_most=briefer)
         longest = {slot.index: _longest(rows, slot.index) for slot in slots if columns[slot.index].bar}
         moved = (slots, shortened, longest) != (self._slots, self._shortened, self._longest)
         self._slots, self._shortened, self._longest = slots, shortened, longest
         return moved
 
-    def _placed(self, *, wide: bool, at_most: Mapping[int, int] | None = None) -> tuple[ColumnSlot, ...]:
+    def _placed(
+        self, widths: Sequence[int], *, wide: bool, at_most: Mapping[int, int] | None = None
+    ) -> tuple[ColumnSlot, ...]:
         assert self.rows is not None
         # A column that a person sorted by stays, so that its arrow is seen.
         is_usual = (self.rows.sorted_by, self.rows.reversed) == self._usual_order
@@ -285,7 +288,6 @@ class TableBase(Widget):
             needed=self.rows.needed_columns,
         )
         most = at_most or {}
-        widths = self._widths.of(self.rows, self._window, self._top)
         limits = [
             max(column.most, _titled(column, self.rows)) if column.most else size
             for column, size in zip(self.rows.columns, widths, strict=True)
@@ -306,9 +308,8 @@ class TableBase(Widget):
         if self.rows is None or not self.wide:
             return ()
         shown = {slot.index for slot in self._slots}
-        return tuple(
-            self.rows.columns[slot.index].title for slot in self._placed(wide=False) if slot.index not in shown
-        )
+        usual = self._placed(self._widths.of(self.rows, self._window, self._top), wide=False)
+        return tuple(self.rows.columns[slot.index].title for slot in usual if slot.index not in shown)
 
     def _dirty(self, y: int, old: Row | None = None, new: Row | None = None) -> None:
         """Marks a line for painting, or the part of it in which two versions of one row differ."""
