@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from foretop_core.models import Backup, Deployment, NonAdminBackup, Resource, Schedule, from_builtins
+from foretop_core.models import (
+    Backup,
+    Deployment,
+    NonAdminBackup,
+    NonAdminRestore,
+    Resource,
+    Restore,
+    Schedule,
+    from_builtins,
+)
 from tests.objects import NOW
 
 _ENDED, _AT_WORK = 30, 2
@@ -37,6 +46,25 @@ def nabs_that_failed(count: int) -> list[Resource]:
     return objects
 
 
+def nars_that_failed(count: int) -> list[Resource]:
+    """So many NARs of one team, each with a restore that failed a moment ago."""
+    objects: list[Resource] = [_server()]
+    for number in range(count):
+        made, uuid = NOW - timedelta(minutes=30) + timedelta(microseconds=number), f"uuid-{number}"
+        name = _name(number, "team-a")
+        times = {"startTimestamp": made.isoformat(), "completionTimestamp": (made + timedelta(minutes=4)).isoformat()}
+        status = {"phase": "Failed", "failureReason": "the storage is full", **times}
+        led_to = {"name": name, "namespace": "velero", "nacuuid": uuid, "status": status}
+        nar = {"metadata": _meta(f"nar-{number:05}", "team-a", made), "spec": {}}
+        marks = {"labels": {"openshift.io/oadp-nar-origin-nacuuid": uuid}}
+        restore = {"metadata": _meta(name, "velero", made) | marks, "spec": {"backupName": "one"}, "status": status}
+        objects += [
+            from_builtins(NonAdminRestore, {**nar, "status": {"phase": "Created", "veleroRestore": led_to}}),
+            from_builtins(Restore, restore),
+        ]
+    return objects
+
+
 def patterns_of_namespaces(count: int) -> list[Resource]:
     """Each waiting backup has a pattern of its own."""
     return _tenants(count, lambda _: "team-a", lambda number: {"includedNamespaces": [f"shop-{number:05}*"]})
@@ -57,6 +85,7 @@ def schedules_that_never_fire(count: int) -> list[Resource]:
 CROWDS: Mapping[str, Callable[[int], list[Resource]]] = {
     "NABs of one team": nabs_of_one_team,
     "NABs of many teams": nabs_of_many_teams,
+    "NARs that failed": nars_that_failed,
     "patterns of namespaces": patterns_of_namespaces,
     "schedules, once a day": schedules_once_a_day,
     "schedules, every minute": schedules_every_minute,

@@ -389,6 +389,17 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         return found
 
     @cached_property
+    def last_restored(self) -> Mapping[str, datetime]:
+        """By namespace, when the newest of the complete restores that its NARs led to was started."""
+        found: dict[str, datetime] = {}
+        for nar in self.nars:
+            restore = self.velero_restore(nar)
+            began = restore.status.start_timestamp if restore is not None and restore.phase == "Completed" else None
+            if began is not None:
+                found[nar.namespace] = max(began, found.get(nar.namespace, began))
+        return found
+
+    @cached_property
     def unpaused(self) -> Mapping[str, int]:
         """By server, how many schedules are not paused."""
         return Counter(schedule.namespace for schedule in self.schedules if not schedule.spec.paused)

@@ -225,20 +225,10 @@ class NonAdminFacts(LastingNonAdminFacts, frozen=True, dict=True):
             return None
         if isinstance(item, NonAdminBackup):
             row = snapshot.protection.row(item.namespace)
-            good = [began(row.copies.newest)] if row is not None and row.copies.newest is not None else []
+            good = began(row.copies.newest) if row is not None and row.copies.newest is not None else None
         else:
-            others = (
-                snapshot.velero_restore(restore_name)
-                for restore_name in snapshot.nars
-                if restore_name.namespace == item.namespace
-            )
-            done = (
-                restore_name.status.start_timestamp
-                for restore_name in others
-                if restore_name is not None and restore_name.phase == "Completed"
-            )
-            good = [ended for ended in done if ended is not None]
-        return max((ended for ended in good if ended > began_at), default=None)
+            good = snapshot.last_restored.get(item.namespace)
+        return good if good is not None and good > began_at else None
 
     @cached_property
     def path(self) -> Path:
