@@ -44,6 +44,8 @@ from foretop_core.rules.triage.schedules import protection_gaps
 from foretop_core.store import Store
 from foretop_core.tables.engine.rows import ObjectRows
 from foretop_core.tables.resources.protection import ProtectionView, covered_by
+from tests.counted_work import calls
+from tests.crowds import nabs_of_one_team
 from tests.objects import NOW
 
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
@@ -727,6 +729,24 @@ def _index(names: Iterable[str], *objects: Resource) -> ProtectionIndex:
     return index
 
 
+def test_very_many_nabs_are_taken_in_by_a_few_calls_each() -> None:
+    few, many = (assemble(nabs_of_one_team(count)) for count in (120, 480))
+    for snapshot in (few, many):
+        # What a snapshot remembers of its objects is no work of the index.
+        protection_index(snapshot)
+    assert calls(lambda: protection_index(many)) - calls(lambda: protection_index(few)) <= 6 * 360
+
+
+def test_very_many_nabs_that_go_one_by_one_cost_as_much_each_as_few() -> None:
+    def cost(count: int) -> int:
+        snapshot = assemble(nabs_of_one_team(count))
+        index = protection_index(snapshot)
+        index.row("team-a")
+        return calls(lambda: [index.apply(nab, None) for nab in reversed(snapshot.nabs)])
+
+    assert cost(480) <= 5 * cost(120)
+
+
 def test_a_changed_backup_touches_only_its_namespaces() -> None:
     names = [f"team-{number:03}" for number in range(300)]
     index = _index(names, *(copy(f"b-{name}", name) for name in names), schedule("all", "*"))
@@ -817,7 +837,8 @@ def test_change_by_change_it_is_the_same_as_all_at_once(changes: list[tuple[Reso
     whole = ProtectionIndex(snapshot.dialect, names if may_list else None)
     whole.load_backups(item for item in held.values() if isinstance(item, Backup))
     whole.load(item for item in spaces if item.label(DRILL_LABEL))
-    whole.load(item for item in held.values() if not isinstance(item, Backup | Namespace))
+    whole.load(item for item in held.values() if not isinstance(item, Backup | Namespace | NonAdminBackup))
+    whole.load_nabs(item for item in held.values() if isinstance(item, NonAdminBackup))
     assert index.names == whole.names
     for name in {*rows, *index.names}:
         assert index.row(name) == whole.row(name) == rows.get(name), name

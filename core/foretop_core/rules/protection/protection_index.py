@@ -128,7 +128,7 @@ class ProtectionIndex:
 
     def _new_row(self, namespace: str) -> NamespaceProtection:
         shared = self._shared(namespace)
-        made, newest = self._nabs.get(namespace, {}), self._newest_nabs.get(namespace)
+        made, newest = self._nabs.get(namespace, {}), self._newest_nab(namespace)
         copies = shared.copies if shared.copies.total or not made else nab_copies(made.values())
         unusable, reachable, lost = self._unavailable(copies.places), True, NO_COPIES
         if unusable and len(unusable) == len(copies.places):
@@ -217,6 +217,17 @@ class ProtectionIndex:
             copies[meta.namespace, meta.name] = held
             if meta.annotations:
                 self._note_drills(None, backup)
+
+    def load_nabs(self, nabs: Iterable[NonAdminBackup]) -> None:
+        """Takes in NABs that were not known before, tens of thousands at once."""
+        held = self._nabs
+        for nab in nabs:
+            meta = nab.metadata
+            if nab.velero.name:
+                held.setdefault(meta.namespace, {})[meta.name] = nab
+        if self._existing is None:
+            for place in held:
+                self._keep(place)
 
     def _change(self, before: Resource | None, after: Resource | None) -> _Touched:
         match after if after is not None else before:
@@ -395,16 +406,21 @@ class ProtectionIndex:
         if gone or not nab.velero.name:
             own.pop(nab.name, None)
             if newest is not None and newest.name == nab.name:
-                self._newest_nabs.pop(place)
-                if own:
-                    self._newest_nabs[place] = max(own.values(), key=_nab_order)
+                del self._newest_nabs[place]
         else:
             own[nab.name] = nab
-            if newest is None or newest.name == nab.name or _nab_order(nab) > _nab_order(newest):
+            if newest is not None and (newest.name == nab.name or _nab_order(nab) > _nab_order(newest)):
                 self._newest_nabs[place] = nab
         if self._existing is None:
             self._keep(place)
         return [(place,)]
+
+    def _newest_nab(self, namespace: str) -> NonAdminBackup | None:
+        """Looked for when a row is made: of thousands that go one by one, each would be the newest in its turn."""
+        held = self._nabs.get(namespace)
+        if held and namespace not in self._newest_nabs:
+            self._newest_nabs[namespace] = max(held.values(), key=_nab_order)
+        return self._newest_nabs.get(namespace)
 
     def _namespace(self, namespace: Namespace, *, gone: bool) -> _Touched:
         """Leave out a drill's namespace. Anybody may set a label: a restore of that drill must go there too.
@@ -578,12 +594,12 @@ def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
         snapshot.schedules,
         snapshot.restores,
         labelled,
-        snapshot.nabs,
         snapshot.repositories,
     )
     index.load_backups(snapshot.backups)
     for items in everything:
         index.load(items)
+    index.load_nabs(snapshot.nabs)
     return index
 
 
@@ -597,7 +613,8 @@ def _use_of(location: BackupStorageLocation) -> Hashable:
 
 
 def _nab_order(nab: NonAdminBackup) -> tuple[bool, datetime | None, str]:
-    return nab.created is not None, nab.created, nab.name
+    meta = nab.metadata
+    return meta.creation_timestamp is not None, meta.creation_timestamp, meta.name
 
 
 def _source(restore: Restore) -> _Name:
