@@ -327,3 +327,10 @@ def test_folders_and_links_without_end_are_members_too(tmp_path: Path, monkeypat
             link.type = tarfile.SYMTYPE
             packed.addfile(link)
     assert "many.tar cannot be read to its end (it has too many members)" in read(path).notes
+
+
+def test_json_that_one_reader_takes_and_another_does_not_is_said(tmp_path: Path) -> None:
+    odd = listed(schedule("a")).replace(b'"a"', b'"\\ud800"')
+    archive = read(tree(tmp_path / "x", {"odd.json": odd, "fine.json": listed(schedule("fine"))}))
+    assert names(archive, SCHEDULE) == ["fine"]
+    assert [note.partition(" (")[0] for note in archive.notes] == ["Not valid JSON"]

@@ -250,9 +250,11 @@ class _Reader:
         end, number = 0, 0
         for begin, end in _values(text, 0):
             piece = text[begin:end].encode()
-            with suppress(ValueError, RecursionError):
+            try:
                 self._take_document(msgspec.json.decode(piece, type=_Typed), piece, name, place)
                 number += 1
+            except (ValueError, RecursionError) as problem:
+                self._notes.add(f"Not valid JSON ({str(problem)[:80]})", name)
         if not text[end:].strip():
             return True
         items = _JSON_ITEMS.search(text, end)
