@@ -786,6 +786,7 @@ async def test_what_keeps_a_run_of_a_dead_velero_is_said_once_at_80_columns() ->
         await box.see("mail-hourly")
         await box.shown.press("down", "down")
         await box.see("This mail-hourly overdue since 02:23 ", "Overdue since 02:23, but it is not created until")
+        await box.see("late: etcd-hourly")
         assert unfolded(box.shown.lines).count("but it is not created") == 1
 
 

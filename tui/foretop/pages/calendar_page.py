@@ -61,6 +61,8 @@ T = TypeVar("T")
 
 _WORDS = {SizeClass.NARROW: 5, SizeClass.WIDE: 7, SizeClass.HUGE: 8}
 """Lines of words below the chart."""
+_MORE_WORDS, _BACKLOG = 3, 4
+"""Lines more of them on a narrow screen where nothing can be foreseen; the first of all, which tell of the server."""
 _LEAST_WITH_WORDS = 14
 """Lines of a page that has room for them."""
 _SIGNS = (
@@ -217,8 +219,11 @@ class CalendarPage(FilterablePage):
             room = self.size.width - 2
             own = () if is_week else (phrases(self._lane_line(item, state), room), *lane)
             ahead = self.lanes.night
-            # Where nothing can be foreseen, what keeps the run of the lane is told without a turn of the pane.
-            rows = 2 if ahead is not None and ahead.night.unknown else _WORDS[size] - (not is_week)
+            is_silent = ahead is not None and bool(ahead.night.unknown)
+            # Where nothing can be foreseen, what becomes of the backlog and what keeps the run of the lane are told
+            # without a turn of the pane.
+            self.query_one("#words").styles.height = _WORDS[size] + (_MORE_WORDS if is_silent else 0)
+            rows = _BACKLOG if is_silent else _WORDS[size] - (not is_week)
             pane.show((*fitted(joined(lines), room, rows), *own), keep_place=keep_place)
             self._show_rule(rule, title)
             return

@@ -65,7 +65,11 @@ def night_words(
     """In their order on the screen; a line without a label goes on with the one above it."""
     if shown.night.unknown:
         sentence = Phrase(f"Nothing can be foreseen: {render(shown.night.unknown, now, zone)}.", Tone.BAD)
-        backs = (WordLine("If back", (Phrase(render(back, now, zone)),), 3) for back in shown.night.if_back)
+        backs = (
+            # The answer of the bridge call is told whole, also where there is no room for the later moments.
+            WordLine("If back", (Phrase(render(back, now, zone)),), 3 if place else 4)
+            for place, back in enumerate(shown.night.if_back)
+        )
         return (WordLine("Night", (sentence,), 9), *backs)
     lines = (
         *_peak(shown, now, zone),
