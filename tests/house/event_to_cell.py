@@ -20,7 +20,7 @@ from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.session import open_session
 from foretop_core.store.store import Feed
-from foretop_core.tables.resources.runs import BackupsView
+from foretop_core.tables.resources.runs import BackupRow, BackupsView
 from foretop_demo.scenarios import find_scene
 from foretop_demo.scenarios.scenario_builder import HOME, ScenarioOptions
 from foretop_demo.simulated_cluster import FIXED_START, SimulatedCluster
@@ -55,7 +55,7 @@ class Way:
         columns = {column.name: column for column in BackupsView().columns}
         self._name = name
         self._sort = _code(columns["started"].sort)
-        self._text = _code(columns["errors"].text)
+        self._text = _code(columns["errors"].cell)
         self.event: list[str] = []
         self.place: list[str] = []
         self.cell: list[str] = []
@@ -72,7 +72,8 @@ class Way:
             self.cell = own_frames(frame)
 
     def _is_changed(self, frame: FrameType) -> bool:
-        return any(getattr(value, "name", "") == self._name for value in frame.f_locals.values())
+        rows = (value for value in frame.f_locals.values() if isinstance(value, BackupRow))
+        return any(row.run.name == self._name for row in rows)
 
 
 def _code(function: Callable[..., Any]) -> CodeType:

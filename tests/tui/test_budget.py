@@ -27,6 +27,7 @@ from foretop_core.dashboard.session_protocol import ClusterSession, DisplayOptio
 from foretop_core.models import Backup, from_builtins
 from foretop_core.models.kinds import BACKUP
 from tests.examples import sampled
+from tests.house.event_to_cell import follow_change, stations
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource, backup_dict, troubled
 from tests.tui.pilot import MIDDLE, screen
@@ -258,6 +259,12 @@ async def test_a_changed_row_is_the_only_line_of_its_table_that_is_rendered(monk
         source.change(BACKUP, _run(7, "Failed"))
         await shown.tick()
         assert len(rendered) == 1, rendered
+
+
+@pytest.mark.sweep
+async def test_an_event_reaches_its_cell_through_nine_files() -> None:
+    way = await follow_change()
+    assert len(stations(way.event, way.cell)) <= 9, (way.event, way.cell)
 
 
 async def test_sizes_that_the_terminal_no_longer_has_do_not_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
