@@ -97,7 +97,11 @@ def show(ctx: click.Context, form: str) -> int:
         if protected:
             say()
             rows = [
-                [name, _writes(protection), protection.read_only or protection.production]
+                [
+                    name,
+                    "refused" if protection.read_only else f"after typing {protection.name}",
+                    protection.read_only or protection.production,
+                ]
                 for name, protection in protected.items()
             ]
             table(["CONTEXT", "WRITES", "BECAUSE"], rows, "")
@@ -105,7 +109,15 @@ def show(ctx: click.Context, form: str) -> int:
         settings_found = [
             {"name": setting.name, "value": setting.value, "from": setting.origin} for setting in effective
         ]
-        contexts = [_protection_item(name, protection) for name, protection in protected.items()]
+        contexts = [
+            {
+                "context": name,
+                "readOnly": protection.read_only or None,
+                "production": protection.production or None,
+                "confirm": protection.name or None,
+            }
+            for name, protection in protected.items()
+        ]
         emit({"path": str(config.path), "settings": settings_found, "protection": contexts}, form)
     return 1 if config.mistakes else 0
 
@@ -118,19 +130,6 @@ def _protected(ctx: click.Context) -> dict[str, Protection]:
     except ForetopError:
         return {}
     return {name: protection for name, protection in protections.items() if protection != NO_PROTECTION}
-
-
-def _writes(protection: Protection) -> str:
-    return "refused" if protection.read_only else f"after typing {protection.name}"
-
-
-def _protection_item(name: str, protection: Protection) -> dict[str, Any]:
-    return {
-        "context": name,
-        "readOnly": protection.read_only or None,
-        "production": protection.production or None,
-        "confirm": protection.name or None,
-    }
 
 
 def _given(root: click.Context) -> Iterator[tuple[str, Any]]:

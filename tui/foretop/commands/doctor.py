@@ -84,7 +84,15 @@ async def _examine(session_options: SessionOptions, form: str) -> int:
         try:
             async for check in diagnose(client, clock, named, told_rights(), versions.of(context)):
                 verdicts.add(check.verdict)
-                items.append({"context": context, **_item(check)})
+                items.append(
+                    {
+                        "context": context,
+                        "about": check.about,
+                        "verdict": check.verdict.value,
+                        "found": check.found,
+                        "remedy": check.remedy,
+                    }
+                )
                 if form == "text":
                     _print(check)
         finally:
@@ -92,10 +100,6 @@ async def _examine(session_options: SessionOptions, form: str) -> int:
     if form != "text":
         emit(as_list(items), form)
     return 1 if CheckStatus.MISSING in verdicts else NOT_JUDGED if CheckStatus.FAILED in verdicts else 0
-
-
-def _item(check: Check) -> dict[str, Any]:
-    return {"about": check.about, "verdict": check.verdict.value, "found": check.found, "remedy": check.remedy}
 
 
 def _print(check: Check) -> None:

@@ -81,12 +81,11 @@ def command(
 
 def next_exit_code(expressions: Sequence[tuple[Reading, ...]]) -> int:
     """1 where one is refused or never fires in every reading; not judged where the release decides that."""
-    verdicts = [{_is_wrong(reading.parsed) for reading in read} for read in expressions]
+    verdicts = [
+        {isinstance(reading.parsed, CronError) or reading.parsed.never_fires for reading in read}
+        for read in expressions
+    ]
     return 1 if {True} in verdicts else NOT_JUDGED if {True, False} in verdicts else 0
-
-
-def _is_wrong(parsed: CronSchedule | CronError) -> bool:
-    return isinstance(parsed, CronError) or parsed.never_fires
 
 
 class Asked(msgspec.Struct, frozen=True):

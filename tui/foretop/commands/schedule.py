@@ -250,14 +250,14 @@ def _from_flags(name: str, given: dict[str, Any]) -> NewSchedule:
 
 
 def _texts(name: str, editor: bool, **given: Any) -> dict[str, Any]:
-    texts = {key: _text(value) for key, value in given.items() if value not in (None, ())}
+    texts = {
+        key: value if isinstance(value, str) else ",".join(listed(value))
+        for key, value in given.items()
+        if value not in (None, ())
+    }
     if not texts and not editor:
         raise click.UsageError("nothing to change: give --schedule, --ttl or another field, or --editor")
     return {"name": name, "editor": editor, "texts": texts}
-
-
-def _text(value: str | tuple[str, ...]) -> str:
-    return value if isinstance(value, str) else ",".join(listed(value))
 
 
 @verb_of(command, EDIT_SCHEDULE)

@@ -351,7 +351,10 @@ def as_yaml(plain: Mapping[str, Any], *, whole: bool, folded: bool) -> Sequence[
     parts = "The whole object" if whole else "The fields that foretop reads"
     how = "status and managedFields are folded, space unfolds them" if folded else "space folds it"
     lines = [line for name, value in _without_manifest(plain).items() for line in _field(name, value, folded)]
-    return [paragraph(f"{parts}; {how}.", Tone.DIM), *(_line(line) for line in lines)]
+    return [
+        paragraph(f"{parts}; {how}.", Tone.DIM),
+        *(Paragraph((span(line),), indent=len(line) - len(line.lstrip(" ")) + 2) for line in lines),
+    ]
 
 
 def _without_manifest(plain: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -395,7 +398,3 @@ def _bounded(value: Any) -> Any:
             return [_bounded(inner) for inner in value]
         case _:
             return value
-
-
-def _line(text: str) -> Paragraph:
-    return Paragraph((span(text),), indent=len(text) - len(text.lstrip(" ")) + 2)

@@ -200,7 +200,9 @@ def _of(state: DashboardState, context: str, kinds: Collection[str]) -> Iterable
     for scope, health in watches:
         if health.state not in passed_over:
             mark, text = _told(state, scope, health)
-            alike.setdefault(text, []).append(_full_name(scope))
+            alike.setdefault(text, []).append(
+                f"{scope.kind.plural}.{scope.kind.group}" if scope.kind.group else scope.kind.plural
+            )
             marks[text] = mark
     for text, names in alike.items():
         yield _said(marks[text], f"{_where(state, context)}{text.format(humanize.join(list(dict.fromkeys(names)), 6))}")
@@ -266,10 +268,6 @@ def _told(state: DashboardState, scope: WatchScope, health: WatchHealth) -> tupl
 
 def _since(state: DashboardState, context: str, since: datetime) -> str:
     return humanize.duration(state.clock(context) - since)
-
-
-def _full_name(scope: WatchScope) -> str:
-    return f"{scope.kind.plural}.{scope.kind.group}" if scope.kind.group else scope.kind.plural
 
 
 def _plain(text: str) -> str:

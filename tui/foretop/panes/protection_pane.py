@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from foretop.bindings import key_name
@@ -57,7 +56,11 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
 def _repository_line(repository: BackupRepository, render: RenderContext) -> Paragraph:
     mark = repository_mark(repository)
     failed = ", its latest maintenance failed" if repository.failed_maintenance else ""
-    maintained = _ago(repository.status.last_maintenance_time, render)
+    maintained = (
+        f"{humanize.duration(render.now - repository.status.last_maintenance_time)} ago"
+        if repository.status.last_maintenance_time is not None
+        else "never"
+    )
     return paragraph(
         f"{repository.name}: {repository.phase or 'New'}, maintained {maintained}{failed}",
         Tone.PLAIN if mark is StatusGlyph.HEALTHY else mark.tone,
@@ -249,7 +252,3 @@ def _tried(found: NamespaceProtection, render: RenderContext) -> str:
         trials = [f"; a {record.id} tries it ({key_name(record.id)})" for record in RECORDS if record.tries_copies]
         return "".join(("never, as far as Velero's objects tell", *(trials if found.reachable else ())))
     return "; ".join(parts) or "never"
-
-
-def _ago(at: datetime | None, render: RenderContext) -> str:
-    return f"{humanize.duration(render.now - at)} ago" if at is not None else "never"

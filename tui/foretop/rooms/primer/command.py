@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, tzinfo
-from typing import Any
 
 import click
 from msgspec.structs import replace
@@ -61,7 +60,24 @@ def command(
     if form == "text":
         _print(expression, warmup, primed, pairs, verdict, parsed.zone or zone)
     else:
-        emit(_answer(expression, warmup, primed, pairs, verdict), form)
+        answer = {
+            "expression": expression,
+            "warmupMinutes": warmup,
+            "primed": list(primed.expressions),
+            "exact": primed.exact,
+            "note": primed.note,
+            "extraIn8Years": primed.extra_in_8_years,
+            "runs": [{"warmup": rfc3339(pair.warmup), "run": rfc3339(pair.run)} for pair in pairs],
+            "prescaler": {
+                "supported": verdict.supported,
+                "documented": verdict.documented,
+                "expression": verdict.expression,
+                "reason": verdict.reason,
+                "missedIn8Years": verdict.missed_in_8_years,
+                "extraIn8Years": verdict.extra_in_8_years,
+            },
+        }
+        emit(answer, form)
     return 0
 
 
@@ -81,28 +97,6 @@ def _dialect(expression: str, version: str | None) -> Dialect:
 def _in_the_same_zone(primed: Primed, prefix: str) -> Primed:
     """Takes the zone out of the answer again where the question had none: it runs wherever the schedule does."""
     return replace(primed, expressions=tuple(text.removeprefix(prefix) for text in primed.expressions))
-
-
-def _answer(
-    expression: str, warmup: int, primed: Primed, pairs: tuple[Pair, ...], verdict: PrescalerVerdict
-) -> dict[str, Any]:
-    return {
-        "expression": expression,
-        "warmupMinutes": warmup,
-        "primed": list(primed.expressions),
-        "exact": primed.exact,
-        "note": primed.note,
-        "extraIn8Years": primed.extra_in_8_years,
-        "runs": [{"warmup": rfc3339(pair.warmup), "run": rfc3339(pair.run)} for pair in pairs],
-        "prescaler": {
-            "supported": verdict.supported,
-            "documented": verdict.documented,
-            "expression": verdict.expression,
-            "reason": verdict.reason,
-            "missedIn8Years": verdict.missed_in_8_years,
-            "extraIn8Years": verdict.extra_in_8_years,
-        },
-    }
 
 
 def _print(

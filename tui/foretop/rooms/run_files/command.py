@@ -104,10 +104,6 @@ class Coming(msgspec.Struct, frozen=True):
     volumes: NextVolumes | None = None
 
 
-def _coming(snapshot: ClusterSnapshot, schedule: Schedule, wanted: Collection[str]) -> Coming:
-    return Coming(next_run(snapshot, schedule, wanted), next_volumes(snapshot, schedule))
-
-
 async def _taken(options: SessionOptions, name: str, wanted: Wanted, trust: TlsTrust, confirmed: str, form: str) -> int:
     namespaces = wanted.namespaces
     async with open_session(options, KINDS) as at:
@@ -126,7 +122,11 @@ async def _taken(options: SessionOptions, name: str, wanted: Wanted, trust: TlsT
             contents = holdings(at.snapshot, backup, resources, namespaces)
             inside = await _inside(at, backup, resources, wanted, trust, problems)
         # By the data movements of its newest copy too, which are read by now.
-        coming = _coming(at.snapshot, schedule, namespaces) if schedule is not None else Coming()
+        coming = (
+            Coming(next_run(at.snapshot, schedule, namespaces), next_volumes(at.snapshot, schedule))
+            if schedule is not None
+            else Coming()
+        )
         if backup is not None:
             _check_names(backup, contents, coming.namespaces, namespaces, problems)
         warn(problems)

@@ -37,7 +37,7 @@ from foretop_core.models.kinds import (
 from foretop_core.models.velero import RunStatus
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import why_no_files
-from foretop_core.rules.results import Problem, ResultGroup, Results
+from foretop_core.rules.results import ResultGroup, Results
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.json_items import Item, identity
 
@@ -211,7 +211,18 @@ def results_item(context: str, item: Resource, status: RunStatus, results: Resul
     if results is not None:
         parts = (("error", results.errors), ("warning", results.warnings))
         problems = [
-            _problem(word, group, problem) for word, part in parts for group in part for problem in group.problems
+            {
+                "severity": word,
+                "scope": group.scope.value,
+                "namespace": group.namespace,
+                "resource": problem.resource,
+                "name": problem.name,
+                "message": problem.message,
+                "times": problem.times,
+            }
+            for word, part in parts
+            for group in part
+            for problem in group.problems
         ]
     return {
         **identity(context, item),
@@ -220,16 +231,4 @@ def results_item(context: str, item: Resource, status: RunStatus, results: Resul
         "warnings": status.warnings,
         "failureReason": status.failure_reason or None,
         "problems": problems,
-    }
-
-
-def _problem(severity: str, group: ResultGroup, problem: Problem) -> Item:
-    return {
-        "severity": severity,
-        "scope": group.scope.value,
-        "namespace": group.namespace,
-        "resource": problem.resource,
-        "name": problem.name,
-        "message": problem.message,
-        "times": problem.times,
     }

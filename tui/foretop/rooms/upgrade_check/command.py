@@ -31,7 +31,7 @@ from foretop_core.rooms.upgrade_check.server_upgrades import (
 from foretop_core.rooms.upgrade_check.upgrade_text import beside_schedules, unknown_release_lines, upgrade_lines
 from foretop_core.rules.cron_dialects import NEWEST_KNOWN
 from foretop_core.rules.humanize import rfc3339
-from foretop_core.rules.known_bugs import KnownBug, bugs_of
+from foretop_core.rules.known_bugs import bugs_of
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.tables.engine.json_items import as_list, identity, unseen_item
 
@@ -90,19 +90,19 @@ def report_upgrades(
         print_upgrades(servers, unseen, str(to), beside_schedules(servers, copies, to))
     else:
         items = [_item(server, change, str(to)) for server in servers for change in server.changes]
-        more = {"knownBugs": [_bug(bug) for bug in bugs_of(to)], "lostCopies": [to_builtins(copy) for copy in copies]}
+        known_bugs = [
+            {
+                "issue": bug.issue,
+                "sign": bug.sign,
+                "seenFrom": str(bug.first),
+                "seenTo": str(bug.last),
+                "fixedIn": bug.fixed or None,
+            }
+            for bug in bugs_of(to)
+        ]
+        more = {"knownBugs": known_bugs, "lostCopies": [to_builtins(copy) for copy in copies]}
         emit({**as_list(items), "notSeen": [unseen_item(gap) for gap in unseen], **more}, form)
     return 1 if copies else upgrade_exit_code(servers, unseen, lost)
-
-
-def _bug(bug: KnownBug) -> dict[str, Any]:
-    return {
-        "issue": bug.issue,
-        "sign": bug.sign,
-        "seenFrom": str(bug.first),
-        "seenTo": str(bug.last),
-        "fixedIn": bug.fixed or None,
-    }
 
 
 def upgrade_exit_code(
