@@ -324,7 +324,7 @@ async def test_every_dialog_shows_its_focused_field_and_its_buttons(size: tuple[
             assert found.keys, f"nothing to ask {record.id} of"
             main = at.shown.app.main_screen
             assert main.state is not None
-            window = make_dialog(main.write_actions.service, record, found, False, lambda *_: None)
+            window = make_dialog(main.write_actions.service, record, found, lambda *_: None)
             assert isinstance(window, PlanScreen)
             await at.shown.app.push_screen(window)
             await at.shown.settle()

@@ -124,7 +124,7 @@ def test_a_new_finding_is_one_bell_one_notification_and_the_title(tmp_path: Path
 
 
 def test_a_choice_is_shown_without_its_sequences() -> None:
-    choice = OptionCycler(ChoiceField("storage", "Storage", (("\x1b]0;own\x07", ""),)), False)
+    choice = OptionCycler(ChoiceField("storage", "Storage", (("\x1b]0;own\x07", ""),)))
     assert choice.render().plain.isprintable()
     assert choice.render().plain.startswith("‹ \\x1")
 

@@ -11,9 +11,10 @@ import pytest
 from foretop.pages.table_page import TablePage
 from foretop.panes.page_records import TABLE_PAGES
 from foretop.panes.run_chart_pane import run_chart_lines
+from foretop.terminal.themes import to_ascii
 from foretop.widgets.column_layout import LONG_NAME, NAME, arrange
 from foretop.widgets.paragraphs import Line, Paragraph, span, wrap
-from foretop.widgets.styles import style_of, to_ascii
+from foretop.widgets.styles import style_of
 from foretop.widgets.table_strips import section_strip
 from foretop_core.clock import ManualClock
 from foretop_core.dashboard.table_models import SectionRow
@@ -162,7 +163,7 @@ def test_a_chart_of_runs_is_as_high_as_they_took_and_marks_failures_besides_thei
     ]
     assert any(piece.style == style_of(Tone.BAD) and "█" in piece.text for piece in lines[1])
     assert "F failed" in _text(lines[6])
-    assert all(to_ascii(_text(line), ascii=True).isascii() for line in lines)
+    assert all(to_ascii(_text(line)).isascii() for line in lines)
 
 
 def test_a_run_that_was_missed_has_its_place_in_the_chart() -> None:
@@ -295,7 +296,7 @@ def test_the_head_of_a_section_yields_the_name_of_its_cluster_before_its_words()
     context = "arn:aws:eks:eu-west-1:123456789012:cluster/production"
     words = "3 of 3 slots, the next is free about 02:30:17; IN, AT: end"
     row = SectionRow(ObjectRef("", "", "", ""), StatusGlyph.UNSET, (), f"RUNNING {context}", words)
-    text = section_strip(row, 80, ascii=False).text
+    text = section_strip(row, 80).text
     assert text.startswith(" RUNNING arn:")
     assert text.rstrip().endswith("IN, AT: end")
-    assert "…" in section_strip(row, 40, ascii=False).text[16:]
+    assert "…" in section_strip(row, 40).text[16:]

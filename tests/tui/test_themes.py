@@ -13,7 +13,16 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color as ScreenColour
 
-from foretop.terminal.themes import REVERSED, TERMINAL, THEMES, ColourlessFilter, ThemeFilter, complete, next_theme
+from foretop.terminal.themes import (
+    REVERSED,
+    TERMINAL,
+    THEMES,
+    AsciiFilter,
+    ColourlessFilter,
+    ThemeFilter,
+    complete,
+    next_theme,
+)
 from foretop.widgets.column_layout import ColumnSlot
 from foretop.widgets.styles import BORDER, DIM, FAINT, style_of
 from foretop.widgets.table_strips import RowState, row_strip
@@ -237,8 +246,10 @@ def _cursor_row(theme: str, *, marked: bool = False, ascii: bool = False) -> lis
     theming = ThemeFilter(colours) if colours else None
     how = RowState(True, marked, frozenset(), raised=theming is not None and theming.raises_cursor)
     slots = (ColumnSlot(0, 0, 6), ColumnSlot(1, 8, 6))
-    segments = list(row_strip(_COLUMNS, slots, _ROW, how, 20, ascii))
-    return theming.apply(segments, ScreenColour(0, 0, 0)) if theming else segments
+    segments = list(row_strip(_COLUMNS, slots, _ROW, how, 20))
+    for filter in (theming, AsciiFilter() if ascii else None):
+        segments = filter.apply(segments, ScreenColour(0, 0, 0)) if filter is not None else segments
+    return segments
 
 
 @pytest.mark.parametrize("theme", [TERMINAL, *THEMES])

@@ -251,4 +251,4 @@ def test_a_new_file_takes_the_place_of_none(tmp_path: Path) -> None:
 def test_a_time_of_the_journal_that_cannot_be_told_ends_nothing(at: str) -> None:
     odd = replace(entry(1), at=at)
     assert odd.moment is None
-    MessagesScreen([], [odd], datetime(2026, 11, 15, tzinfo=UTC), ascii=False)
+    MessagesScreen([], [odd], datetime(2026, 11, 15, tzinfo=UTC))

@@ -103,6 +103,7 @@ class Dashboard(SerialKeyApp):
         self.display_options = display_options or DisplayOptions()
         super().__init__(ansi_color=True, typed=self.display_options.typed)
         self.theme = "ansi-dark"
+        self.set_class(self.is_ascii, "-ascii")
         self.stylesheet = ParsedOnce(variables=self.get_css_variables())
         self.told: deque[tuple[str, str]] = deque(maxlen=_KEPT_MESSAGES)
         self._open_source = open_source
@@ -129,6 +130,11 @@ class Dashboard(SerialKeyApp):
         self._theme_filter: ThemeFilter | None = None
         if config is not None:
             self.show_theme(config.settings.theme)
+
+    @property
+    def is_ascii(self) -> bool:
+        """True if the terminal has ASCII characters only."""
+        return self.display_options.ascii
 
     def get_default_screen(self) -> MainScreen:
         return MainScreen(self.display_options, self)
@@ -393,8 +399,14 @@ class Dashboard(SerialKeyApp):
         self.exit()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """The filters of a theme, or one that takes all colours out where none are wanted."""
+        """The filters of a theme, or one that takes out colours; before them that of a terminal with ASCII alone."""
         filters = super().get_line_filters()
+        if self.is_ascii:
+            # Only here: most terminals have all the signs.
+            from foretop.terminal.themes import AsciiFilter
+
+            self._to_ascii = self._to_ascii or AsciiFilter()
+            filters = [self._to_ascii, *filters]
         if self.no_color:
             # Only here: the terminal's own colours need none of it.
             from foretop.terminal.themes import ColourlessFilter
@@ -404,6 +416,7 @@ class Dashboard(SerialKeyApp):
         return filters if self._theme_filter is None else [*filters, self._theme_filter]
 
     _colourless: LineFilter | None = None
+    _to_ascii: LineFilter | None = None
 
     @property
     def raises_cursor(self) -> bool:

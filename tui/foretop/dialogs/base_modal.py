@@ -51,11 +51,9 @@ class BaseModal(ModalScreen[Answer]):
     kinds_on_demand: ClassVar[frozenset[str]] = frozenset()
     """The kinds that are watched only while it is open, or a page needs them."""
 
-    def __init__(self, ascii: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.ascii = ascii
         self.is_left = False
-        self.set_class(ascii, "-ascii")
 
     def render(self) -> RenderableType:
         """The page behind, faint: what is to be read and answered is the window."""
@@ -142,10 +140,9 @@ class ChoicePicker(BaseModal[int]):
         self,
         title: str,
         labels: Sequence[str],
-        ascii: bool,
         others: Mapping[str, tuple[str, Callable[[int], None]]] = MappingProxyType({}),
     ) -> None:
-        super().__init__(ascii)
+        super().__init__()
         self._title = title
         self._labels = [[unsigned(line) for line in label.splitlines() or [""]] for label in labels]
         self._others = others

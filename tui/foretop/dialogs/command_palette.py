@@ -39,8 +39,8 @@ class PaletteEntry(msgspec.Struct, frozen=True):
 class CommandPalette(SearchModal[str]):
     """The palette; the answer is the command that was chosen, or typed with its argument."""
 
-    def __init__(self, entries: Sequence[PaletteEntry], ascii: bool) -> None:
-        super().__init__(ascii)
+    def __init__(self, entries: Sequence[PaletteEntry]) -> None:
+        super().__init__()
         self._entries = entries
         self._found: list[PaletteEntry] = []
 

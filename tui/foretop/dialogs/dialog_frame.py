@@ -93,8 +93,8 @@ class DialogFrame(BaseModal[None]):
         Binding("q", "leave_by_letter", show=False),
     ]
 
-    def __init__(self, ascii: bool) -> None:
-        super().__init__(ascii)
+    def __init__(self) -> None:
+        super().__init__()
         self.wanted = ""
         """What must be typed before it is sent; what needs it cannot be undone, or is done in production."""
         self.wanted_is = ""
@@ -102,12 +102,10 @@ class DialogFrame(BaseModal[None]):
         self._text = DialogText("")
         self._notice_timer: Timer | None = None
         self.cancel, self.go = DialogButton("Cancel", "cancel"), DialogButton("", "go")
-        self._lead, self._said, self._writes = (
-            MessageBody(ascii=ascii, id=name) for name in ("lead", "said", "writes")
-        )
-        self._edges = DialogEdge("╭╮", ascii, "top"), DialogEdge("╰╯", ascii, "bottom")
-        self._notice = NoticeLine(ascii=ascii, id="notice")
-        self._rows = PlanTableView(ascii)
+        self._lead, self._said, self._writes = (MessageBody(id=name) for name in ("lead", "said", "writes"))
+        self._edges = DialogEdge("╭╮", "top"), DialogEdge("╰╯", "bottom")
+        self._notice = NoticeLine(id="notice")
+        self._rows = PlanTableView()
         self._confirm = Prompt(id="confirm")
         self._to_type = Label("", id="wanted", markup=False)
         self._fields = Vertical(id="fields")
@@ -139,9 +137,9 @@ class DialogFrame(BaseModal[None]):
                                 case RadioList():
                                     yield field
                                 case (left, right):
-                                    yield FieldPair(left, right, self.ascii)
+                                    yield FieldPair(left, right)
                                 case _:
-                                    yield DialogField(field, self.ascii)
+                                    yield DialogField(field)
                     yield self._rows
                     yield self._said
                 yield self._notice

@@ -21,7 +21,7 @@ from textual.widgets import Label
 from foretop.widgets.line_widgets import FrameLine, StyledLine, TextPane, line_width, strip_of
 from foretop.widgets.paragraphs import Span
 from foretop.widgets.prompt import Prompt, hint
-from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, HEAD, PLAIN, RAISED, style_of, to_ascii
+from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, HEAD, PLAIN, RAISED, style_of
 from foretop_core.actions.action_record import ChoiceField, Field, TextField
 from foretop_core.dashboard.plan_table import PlanTable
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
@@ -86,11 +86,10 @@ class OptionCycler(Widget, can_focus=True):
     class Settled(Message):
         """Enter was pressed on the value."""
 
-    def __init__(self, field: ChoiceField, ascii: bool) -> None:
+    def __init__(self, field: ChoiceField) -> None:
         super().__init__(id=field.name)
         self.field = field
         self.at = field.at
-        self._ascii = ascii
 
     @property
     def value(self) -> Any:
@@ -103,10 +102,9 @@ class OptionCycler(Widget, can_focus=True):
         self.refresh()
 
     def render(self) -> Text:
-        left, right = ("<", ">") if self._ascii else ("‹", "›")
         style = CURSOR if self.has_focus else PLAIN
-        label = cut_end(to_ascii(unsigned(self.field.options[self.at][0]), self._ascii), max(4, self.size.width - 4))
-        return Text(f"{left} {label} {right}", style=style, no_wrap=True)
+        label = cut_end(unsigned(self.field.options[self.at][0]), max(4, self.size.width - 4))
+        return Text(f"‹ {label} ›", style=style, no_wrap=True)
 
     def action_turn(self, by: int) -> None:
         self.at = (self.at + by) % len(self.field.options)
@@ -132,9 +130,9 @@ class DialogField(Horizontal):
 
     DEFAULT_CSS = "DialogField { height: 1; }"
 
-    def __init__(self, field: Field, ascii: bool, *, cells: int = LABEL_CELLS) -> None:
+    def __init__(self, field: Field, *, cells: int = LABEL_CELLS) -> None:
         super().__init__()
-        self.field, self._ascii, self._cells = field, ascii, cells
+        self.field, self._cells = field, cells
 
     def compose(self) -> ComposeResult:
         field = self.field
@@ -145,7 +143,7 @@ class DialogField(Horizontal):
             placeholder = hint(field.default, field.example)
             yield from boxed(Prompt(value=field.value, placeholder=placeholder, id=field.name))
         else:
-            yield OptionCycler(field, self._ascii)
+            yield OptionCycler(field)
 
 
 class FieldPair(Horizontal):
@@ -153,9 +151,9 @@ class FieldPair(Horizontal):
 
     lines = 1
 
-    def __init__(self, left: Field, right: Field, ascii: bool) -> None:
+    def __init__(self, left: Field, right: Field) -> None:
         beside = replace(right, label=f" {right.label}")
-        super().__init__(*(DialogField(field, ascii, cells=_PAIR_CELLS) for field in (left, beside)), classes="pair")
+        super().__init__(*(DialogField(field, cells=_PAIR_CELLS) for field in (left, beside)), classes="pair")
 
     def stack(self, stacked: bool) -> None:
         self.lines = 2 if stacked else 1
@@ -176,13 +174,12 @@ class RadioList(Widget, can_focus=True):
     class Settled(Message):
         """Enter was pressed on the choice."""
 
-    def __init__(self, count: int, ascii: bool) -> None:
+    def __init__(self, count: int) -> None:
         super().__init__(id="choices")
         self.at = 0
         self.is_taken = False
         self.lines = count + 1
         self._count = count
-        self._ascii = ascii
         self._table = NO_TABLE
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
@@ -223,7 +220,7 @@ class RadioList(Widget, can_focus=True):
         if y > len(self._table.rows):
             return Strip.blank(cells, PLAIN)
         if y == 0:
-            return strip_of((Span(f"  {self._table.head(cells - 2)}", HEAD),), cells, self._ascii)
+            return strip_of((Span(f"  {self._table.head(cells - 2)}", HEAD),), cells)
         here = y - 1 == self.at
         sign = f"{(StatusGlyph.HEALTHY if here else StatusGlyph.WAITING).value} "
         pieces = self._table.line(y - 1, cells - 2)
@@ -234,7 +231,7 @@ class RadioList(Widget, can_focus=True):
         if raised:
             line.append(Span(" " * max(0, cells - line_width(tuple(line)))))
             line = [Span(span.text, span.style + RAISED) for span in line]
-        return strip_of(tuple(line), cells, self._ascii)
+        return strip_of(tuple(line), cells)
 
     def on_click(self, event: events.Click) -> None:
         if event.y:
@@ -246,13 +243,12 @@ class PlanTableView(Widget):
 
     DEFAULT_CSS = "PlanTableView { height: auto; width: 1fr; }"
 
-    def __init__(self, ascii: bool) -> None:
+    def __init__(self) -> None:
         super().__init__(id="plan-table")
         self.top = 0
         self.most = 1
         """Lines that it may take, its head among them."""
         self.is_wide = False
-        self._ascii = ascii
         self._table = NO_TABLE
 
     @property
@@ -297,18 +293,18 @@ class PlanTableView(Widget):
     def render_line(self, y: int) -> Strip:
         cells, table, row = self.size.width, self._table, self.top + y - 1
         if y == 0:
-            return strip_of((Span(f" {table.head(cells - 2, wide=self.is_wide)}", HEAD),), cells, self._ascii)
+            return strip_of((Span(f" {table.head(cells - 2, wide=self.is_wide)}", HEAD),), cells)
         if row >= len(table.rows):
             return Strip.blank(cells, PLAIN)
         pieces = (Span(piece.text, style_of(piece.tone)) for piece in table.line(row, cells - 2, wide=self.is_wide))
-        return strip_of((Span(" "), *pieces), cells, self._ascii)
+        return strip_of((Span(" "), *pieces), cells)
 
 
 class DialogEdge(FrameLine):
     """The top or the bottom of a dialog; bad where what it does is dangerous."""
 
-    def __init__(self, corners: str, ascii: bool, id: str) -> None:
-        super().__init__("++" if ascii else corners, ascii=ascii, id=id)
+    def __init__(self, corners: str, id: str) -> None:
+        super().__init__(corners, id=id)
         self.is_dangerous = False
 
     def look_dangerous(self, dangerous: bool) -> None:
@@ -333,7 +329,7 @@ class NoticeLine(StyledLine):
     def render_line(self, y: int) -> Strip:
         cells = self.size.width
         if not self.text and self.is_rule:
-            return strip_of((Span(" "), Span("─" * (cells - 2), BORDER)), cells, self._ascii)
+            return strip_of((Span(" "), Span("─" * (cells - 2), BORDER)), cells)
         return super().render_line(y)
 
 

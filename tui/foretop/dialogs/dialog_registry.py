@@ -36,7 +36,7 @@ def find_screens(modules: Iterable[ModuleType]) -> dict[str, type[PlanScreen]]:
 
 Keep = Callable[[ObjectRef, FetchedFiles], None]
 """Takes results that were fetched."""
-Viewer = Callable[[ActionService, ObjectRef, bool, Keep], Screen[None]]
+Viewer = Callable[[ActionService, ObjectRef, Keep], Screen[None]]
 """Makes the window of a file that is fetched."""
 _NAMES = (name for _, name, _ in pkgutil.iter_modules(dialogs.__path__) if name.endswith(("_dialog", "_dialogs")))
 _OF_ROOMS = tuple(room_modules("foretop", "dialogs"))
@@ -50,10 +50,8 @@ def screen_of(record: ActionRecord) -> type[PlanScreen]:
     return _SCREENS.get(record.id, PlanScreen)
 
 
-def make_dialog(
-    service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool, keep: Keep
-) -> Screen[None]:
+def make_dialog(service: ActionService, record: ActionRecord, targets: ActionTargets, keep: Keep) -> Screen[None]:
     """The window of what the action asks, or the file that it fetches."""
     if record.fetches:
-        return _VIEWERS[record.id](service, targets.keys[0], ascii, keep)
-    return screen_of(record)(service, record, targets, ascii)
+        return _VIEWERS[record.id](service, targets.keys[0], keep)
+    return screen_of(record)(service, record, targets)

@@ -35,15 +35,15 @@ class HelpScreen(TextModal):
         Binding("tab", "topics", show=False),
     ]
 
-    def __init__(self, actions: Sequence[Action], ascii: bool, signs: Sequence[Sign] = ()) -> None:
-        super().__init__(ascii)
+    def __init__(self, actions: Sequence[Action], signs: Sequence[Sign] = ()) -> None:
+        super().__init__()
         self._actions = actions
         self._signs = signs
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="window -tall"), Horizontal():
-            yield TextPane(ascii=self.ascii, id="help")
-            yield TextPane(ascii=self.ascii, id="more-help")
+            yield TextPane(id="help")
+            yield TextPane(id="more-help")
 
     def on_resize(self) -> None:
         """Two columns where there is room, cut between two groups."""
@@ -56,7 +56,7 @@ class HelpScreen(TextModal):
         self.query_one("#more-help").display = columns == 2
 
     def action_topics(self) -> None:
-        choose_topic(self.app, self.ascii)
+        choose_topic(self.app)
 
 
 class LogHelpScreen(TextScreen):
@@ -67,9 +67,9 @@ class LogHelpScreen(TextScreen):
     ]
     window = "window -tall -text"
 
-    def __init__(self, noun: str, keys: Sequence[tuple[str, str]], ascii: bool) -> None:
+    def __init__(self, noun: str, keys: Sequence[tuple[str, str]]) -> None:
         head = Paragraph((Span(f"Keys of the {noun}", BOLD), Span("   up/down scroll, esc/q close", DIM)))
-        super().__init__([head, *(_key(key, does) for key, does in keys)], ascii)
+        super().__init__([head, *(_key(key, does) for key, does in keys)])
 
 
 Group = list[Paragraph]

@@ -51,7 +51,7 @@ class UnpauseDialog(PlanScreen):
     def fields(self) -> Iterable[RadioList]:
         self._look()
         self._choices_offered = offered_choices(self._paused)
-        self._radio_list = RadioList(len(self._choices_offered), self.ascii)
+        self._radio_list = RadioList(len(self._choices_offered))
         yield self._radio_list
 
     @property
@@ -135,8 +135,8 @@ class PauseDialog(PlanScreen):
 
     actions = ("pause", "change-pause")
 
-    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
-        super().__init__(service, record, targets, ascii)
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets) -> None:
+        super().__init__(service, record, targets)
         self._batch = secrets.token_hex(3)
         facts = facts_of(service, self.keys)
         self._again = frozenset(each.snapshot.ref(each.schedule) for each in facts if each.pause is not None)

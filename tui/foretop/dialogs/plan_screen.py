@@ -77,8 +77,8 @@ class PlanScreen(DialogFrame):
     actions: ClassVar[tuple[str, ...]] = ()
     """The ids of the records that it is for, and nothing else is."""
 
-    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
-        super().__init__(ascii)
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets) -> None:
+        super().__init__()
         assert record.dialog is not None
         self.spec = record.dialog
         self.service = service
@@ -512,7 +512,7 @@ class PlanScreen(DialogFrame):
     def under_way(self) -> DialogText:
         """The same as before, and how many of the writes were sent."""
         done, of = len(self.plan_run.told) if self.plan_run is not None else 0, len(self.steps)
-        drawn = line(1000 * done // max(1, of), _BAR, Tone.RUNNING, ascii=self.ascii)
+        drawn = line(1000 * done // max(1, of), _BAR, Tone.RUNNING, ascii=getattr(self.app, "is_ascii", False))
         sending = plan_text.sentence((Piece(f"{done} of {of}  ", Tone.BRIGHT), *drawn), "Sending")
         return replace(self._text, writes=(sending,))
 

@@ -50,8 +50,8 @@ class RestoreDialog(PlanScreen):
 
     actions = ("restore",)
 
-    def __init__(self, service: ActionService, record: ActionRecord, chosen: ActionTargets, ascii: bool) -> None:
-        super().__init__(service, record, chosen, ascii)
+    def __init__(self, service: ActionService, record: ActionRecord, chosen: ActionTargets) -> None:
+        super().__init__(service, record, chosen)
         self._there: frozenset[str] | None = None
         """The namespaces there are; None where they may not be seen, and while they are looked at."""
         self._is_looking = True

@@ -120,8 +120,8 @@ class EditScheduleDialog(PlanScreen):
     actions = ("edit-schedule",)
     kinds_on_demand = KINDS_OF_VOLUMES
 
-    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
-        super().__init__(service, record, targets, ascii)
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets) -> None:
+        super().__init__(service, record, targets)
         item = service.item(self.keys[0])
         self._opened: dict[str, Any] = as_json(item.spec) if isinstance(item, Schedule) else {}
         """The spec that was shown first, to which the edited one is compared."""

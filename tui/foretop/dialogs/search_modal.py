@@ -61,8 +61,8 @@ _SHOWN = 200
 class SearchPicker(SearchModal[int]):
     """A searchable list; the answer is the index of the chosen entry."""
 
-    def __init__(self, title: str, labels: Sequence[str], ascii: bool) -> None:
-        super().__init__(ascii)
+    def __init__(self, title: str, labels: Sequence[str]) -> None:
+        super().__init__()
         self._title = title
         self._labels = [unsigned(label) for label in labels]
         self._found: list[int] = []

@@ -32,13 +32,13 @@ class TextScreen(TextModal):
     window: ClassVar[str] = "window -tall"
     """What the style sheet calls it."""
 
-    def __init__(self, said: Sequence[Paragraph], ascii: bool) -> None:
-        super().__init__(ascii)
+    def __init__(self, said: Sequence[Paragraph]) -> None:
+        super().__init__()
         self._said = said
 
     def compose(self) -> ComposeResult:
         with Vertical(classes=self.window):
-            yield TextPane(ascii=self.ascii)
+            yield TextPane()
 
     def on_mount(self) -> None:
         self.query_one(TextPane).show(self._said)
@@ -52,8 +52,8 @@ class ExplanationScreen(TextScreen):
     ]
     window = "window -tall -text"
 
-    def __init__(self, explanation: Explanation, ascii: bool) -> None:
-        super().__init__(explanation_text(explanation), ascii)
+    def __init__(self, explanation: Explanation) -> None:
+        super().__init__(explanation_text(explanation))
 
 
 def explanation_text(explanation: Explanation) -> list[Paragraph]:
@@ -69,20 +69,20 @@ def explanation_text(explanation: Explanation) -> list[Paragraph]:
     return paragraphs
 
 
-def explain(app: App[object], topic: str, ascii: bool) -> None:
+def explain(app: App[object], topic: str) -> None:
     """Opens a topic; the palette has no others."""
-    app.push_screen(ExplanationScreen(explanations()[topic], ascii))
+    app.push_screen(ExplanationScreen(explanations()[topic]))
 
 
-def choose_topic(app: App[object], ascii: bool) -> None:
+def choose_topic(app: App[object]) -> None:
     """A list of the topics; enter opens one."""
     topics = list(explanations().values())
 
     def chosen(place: int | None) -> None:
         if place is not None:
-            app.push_screen(ExplanationScreen(topics[place], ascii))
+            app.push_screen(ExplanationScreen(topics[place]))
 
-    app.push_screen(ChoicePicker(_TITLE, [f"{topic.topic:<10} {topic.title}" for topic in topics], ascii), chosen)
+    app.push_screen(ChoicePicker(_TITLE, [f"{topic.topic:<10} {topic.title}" for topic in topics]), chosen)
 
 
 _WAYS = "up/down scroll   c copy   C copy as Markdown   esc/q close"
@@ -98,8 +98,8 @@ class HandoverScreen(TextScreen):
     ]
     window = "window -tall -text"
 
-    def __init__(self, text: str, markdown: str, ascii: bool) -> None:
-        super().__init__(_paragraphs(text), ascii)
+    def __init__(self, text: str, markdown: str) -> None:
+        super().__init__(_paragraphs(text))
         self._text = text
         self._markdown = markdown
 
@@ -127,16 +127,14 @@ class MessagesScreen(TextScreen):
         Binding("m,enter", "leave", show=False),
     ]
 
-    def __init__(
-        self, told: Sequence[tuple[str, str]], writes: Sequence[JournalEntry], now: datetime, ascii: bool
-    ) -> None:
+    def __init__(self, told: Sequence[tuple[str, str]], writes: Sequence[JournalEntry], now: datetime) -> None:
         paragraphs = [Paragraph((Span("Messages", BOLD), Span("   newest first, esc/q close", DIM))), paragraph("")]
         paragraphs += [_line(when, text) for when, text in reversed(told)] or [paragraph("No messages yet.")]
         if writes:
             paragraphs += [paragraph(""), paragraph("Sent by you, newest first", bold=True)]
             together = groupby(reversed(writes), key=_alike)
             paragraphs += [_sent(list(entries), now) for _, entries in islice(together, _MOST_WRITES)]
-        super().__init__(paragraphs, ascii)
+        super().__init__(paragraphs)
 
 
 def _sent(entries: Sequence[JournalEntry], now: datetime) -> Paragraph:

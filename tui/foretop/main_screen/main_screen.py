@@ -138,15 +138,14 @@ class MainScreen(Screen[None]):
         """When q was pressed last where there was nothing to go back from, by the clock of the process."""
 
     def compose(self) -> ComposeResult:
-        ascii = self.display_options.ascii
         with Horizontal(id="head"):
-            yield StyledLine(ascii=ascii, id="status")
-            yield StyledLine(ascii=ascii, id="clock")
-        yield StyledLine(ascii=ascii, id="tabs")
+            yield StyledLine(id="status")
+            yield StyledLine(id="clock")
+        yield StyledLine(id="tabs")
         yield Container(id="pages")
-        yield StyledLine(ascii=ascii, id="time-line")
-        yield Divider(ascii=ascii, id="bottom-rule")
-        yield StyledLine(ascii=ascii, id="footer")
+        yield StyledLine(id="time-line")
+        yield Divider(id="bottom-rule")
+        yield StyledLine(id="footer")
 
     async def arrive(self) -> None:
         """The frame is painted; loading the rest must not keep keys and paint waiting."""

@@ -166,9 +166,7 @@ class ObjectActions:
             kinds = [kind_word(key.kind) for key in targets]
             size = max(map(len, kinds))
             labels = [f"{kind:<{size}}  {key.namespace}/{key.name}" for kind, key in zip(kinds, targets, strict=True)]
-            self.host.app.push_screen(
-                ChoicePicker("Jump to", labels, self.host.display_options.ascii), self._jumped(targets)
-            )
+            self.host.app.push_screen(ChoicePicker("Jump to", labels), self._jumped(targets))
 
     def _jumped(self, targets: tuple[ObjectRef, ...]) -> Callable[[int | None], None]:
         def chosen(place: int | None) -> None:

@@ -154,7 +154,7 @@ class ScopeCommands:
                 take(("", *names)[place])
 
         shown = [everything, *(labels or names)]
-        self._host.app.push_screen(ChoicePicker(title, shown, self._host.display_options.ascii), chosen)
+        self._host.app.push_screen(ChoicePicker(title, shown), chosen)
 
     def _namespaces(self) -> list[str]:
         """The namespaces that something was seen in."""
@@ -308,9 +308,7 @@ class ScreenActions:
             else:
                 self.host.app.notify(f"{humanize.count(count, 'row')} saved to {path}")
 
-        self.host.app.push_screen(
-            ChoicePicker(f"Save {len(rows.table):,} rows as", ["CSV", "JSON"], self.host.display_options.ascii), chosen
-        )
+        self.host.app.push_screen(ChoicePicker(f"Save {len(rows.table):,} rows as", ["CSV", "JSON"]), chosen)
 
     def do_windows(self) -> None:
         """All pause windows: one is changed or resumed as a whole, or its first schedule is gone to."""
@@ -334,8 +332,7 @@ class ScreenActions:
             key_name(RESUME): ("resume all of it", lambda place: self.write_actions.resume(*windows[place])),
         }
         title = "Pause windows: enter goes to the first schedule of one"
-        ascii = self.host.display_options.ascii
-        self.host.app.push_screen(ChoicePicker(title, window_labels(state, windows), ascii, others), chosen)
+        self.host.app.push_screen(ChoicePicker(title, window_labels(state, windows), others), chosen)
 
     async def do_handover(self) -> None:
         """The whole of what the dashboard watches, whatever the page is narrowed to."""
@@ -346,7 +343,7 @@ class ScreenActions:
         if (state := self.host.state) is not None:
             handover = await handover_of(state, os.environ)
             text, markdown = (handover_text(handover, state.zone, markdown=form) for form in (False, True))
-            self.host.app.push_screen(HandoverScreen(text, markdown, self.host.display_options.ascii))
+            self.host.app.push_screen(HandoverScreen(text, markdown))
 
     def _asked_of(self, room: RoomAction) -> ObjectRef | None:
         """The object itself, or that of a finding whose remedy is the action; a line of many means none."""
@@ -376,7 +373,6 @@ class ScreenActions:
         self.host.app.push_screen(
             HelpScreen(
                 self.host.available(),
-                self.host.display_options.ascii,
                 signs_on(self.host.current) if self.host.current else (),
             )
         )
@@ -396,14 +392,12 @@ class ScreenActions:
         state = self.host.state
         contexts, now = (state.contexts, state.clock()) if state is not None else ((), datetime.now(UTC))
         writes = [entry for entry in entries if entry.context in contexts]
-        self.host.app.push_screen(MessagesScreen(messages, writes, now, self.host.display_options.ascii))
+        self.host.app.push_screen(MessagesScreen(messages, writes, now))
 
     def do_palette(self) -> None:
         from foretop.dialogs.command_palette import CommandPalette
 
-        self.host.app.push_screen(
-            CommandPalette(entries(self.host.available()), self.host.display_options.ascii), self._said
-        )
+        self.host.app.push_screen(CommandPalette(entries(self.host.available())), self._said)
 
     def _said(self, command: str | None) -> None:
         if command:
@@ -429,7 +423,7 @@ class ScreenActions:
             case "explain":
                 from foretop.dialogs.text_screens import explain
 
-                explain(self.host.app, rest, self.host.display_options.ascii)
+                explain(self.host.app, rest)
             case "q":
                 self.host.app.exit()
             case _:
@@ -481,7 +475,7 @@ class ScreenActions:
         if len(contexts) == 1:
             chosen(0)
         elif contexts:
-            app.push_screen(ChoicePicker("Sign in to", contexts, self.host.display_options.ascii), chosen)
+            app.push_screen(ChoicePicker("Sign in to", contexts), chosen)
 
     def do_suspend(self) -> None:
         self.host.app.action_suspend_process()

@@ -260,7 +260,7 @@ class WriteActions:
         if item is None:
             return "it no longer exists"
         movements = state.store.indexes.movements_by_backup
-        why = record.applies(item, lambda: bool(movements.keys(*_label(key))))
+        why = record.applies(item, lambda: bool(movements.keys(key.context, key.namespace, label_value(key.name))))
         code, missing = record.only_with
         findings = ungathered((*state.findings, *state.acknowledged)) if code and not why else ()
         return why or ("" if any(finding.code == code and finding.subject == key for finding in findings) else missing)
@@ -347,14 +347,13 @@ class WriteActions:
         # With the first dialog: all of them come with this, and no page needs one to be drawn.
         from foretop.dialogs.dialog_registry import make_dialog
 
-        ascii = self.host.display_options.ascii
         assert self.host.state is not None
         page = self.host.page
         self._marked = page.table if isinstance(page, TablePage) and (chosen.marked or chosen.findings) else None
         self.service.zone = self.host.state.zone_of(chosen.keys[0])
         self.service.gap = self.host.state.thresholds.gap
         self.service.shifts = self.host.state.shift_ends, self.host.state.zone
-        self.host.app.push_screen(make_dialog(self.service, record, chosen, ascii, self._keep_results))
+        self.host.app.push_screen(make_dialog(self.service, record, chosen, self._keep_results))
 
     def _keep_results(self, key: ObjectRef, files: FetchedFiles) -> None:
         """For the page that they were asked for on, if it is still there."""
@@ -394,8 +393,8 @@ class WriteActions:
         if len(offered) == 1:
             chosen(0)
         elif offered and state is not None:
-            labels, ascii = window_labels(state, offered), self.host.display_options.ascii
-            self.host.app.push_screen(ChoicePicker("Resume which window", labels, ascii), chosen)
+            labels = window_labels(state, offered)
+            self.host.app.push_screen(ChoicePicker("Resume which window", labels), chosen)
 
     def resume(self, context: str, window: PauseWindow) -> None:
         self._open(UNPAUSE, ActionTargets(_keys(context, window), window=window.name))
@@ -446,10 +445,6 @@ def _keys(context: str, window: PauseWindow) -> tuple[ObjectRef, ...]:
 def _part(context: str, window: PauseWindow, named: Collection[ObjectRef | None]) -> PauseWindow:
     kept = zip(window.schedules, _keys(context, window), strict=True)
     return replace(window, schedules=tuple(item for item, key in kept if key in named))
-
-
-def _label(key: ObjectRef) -> tuple[str, str, str]:
-    return key.context, key.namespace, label_value(key.name)
 
 
 def _on_its_page(record: ActionRecord) -> str:

@@ -100,13 +100,12 @@ class CalendarPage(FilterablePage):
         self.pieces: SlowPieces | None = None
 
     def compose(self) -> ComposeResult:
-        ascii = self.display_options.ascii
-        yield filter_line("text  !text  -l label=value  -f fuzzy  paused:true", ascii=ascii)
-        yield Timeline(ascii=ascii)
-        yield Divider(ascii=ascii, id="words-rule")
+        yield filter_line("text  !text  -l label=value  -f fuzzy  paused:true")
+        yield Timeline()
+        yield Divider(id="words-rule")
         with Horizontal(id="words"):
-            yield TextPane(ascii=ascii, id="night")
-            yield TextPane(ascii=ascii, id="pane")
+            yield TextPane(id="night")
+            yield TextPane(id="pane")
 
     @property
     def lanes(self) -> Timeline:
@@ -373,7 +372,7 @@ class CalendarPage(FilterablePage):
 
         labels = [self._collision_label(snapshot.context, meeting, state) for snapshot, meeting in sets]
         title = f"Starting in the same minute within 24 hours: {count(len(sets), 'set')}"
-        self.app.push_screen(ChoicePicker(title, labels, self.display_options.ascii), chosen)
+        self.app.push_screen(ChoicePicker(title, labels), chosen)
 
     def _collision_label(self, context: str, meeting: Meeting, state: DashboardState) -> str:
         where = f"{self.lanes.names.get(context, context)}  " if self.lanes.names else ""

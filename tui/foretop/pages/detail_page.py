@@ -102,13 +102,12 @@ class DetailPage(Page, can_focus=True):
         self._not_listed = ""
 
     def compose(self) -> ComposeResult:
-        ascii = self.display_options.ascii
-        yield StyledLine(ascii=ascii, id="detail-head")
-        yield Divider(ascii=ascii, id="sections")
-        yield FrameLine("┌┐", ascii=ascii, id="detail-top")
-        yield TextPane(ascii=ascii, id="detail-body", classes="boxed")
-        yield RunTable(ascii=ascii, id="detail-runs", classes="boxed")
-        yield FrameLine("└┘", ascii=ascii, id="detail-bottom")
+        yield StyledLine(id="detail-head")
+        yield Divider(id="sections")
+        yield FrameLine("┌┐", id="detail-top")
+        yield TextPane(id="detail-body", classes="boxed")
+        yield RunTable(id="detail-runs", classes="boxed")
+        yield FrameLine("└┘", id="detail-bottom")
         with Horizontal(classes="filter"):
             yield Label("/", markup=False)
             yield Prompt(placeholder="search; enter goes to the next match", id="search")

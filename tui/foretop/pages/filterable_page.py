@@ -22,9 +22,9 @@ NEXT_LETTER = 0.15
 """Seconds that the next letter is waited for before many rows are narrowed: a word is narrowed to once."""
 
 
-def filter_line(placeholder: str, *, ascii: bool) -> Horizontal:
+def filter_line(placeholder: str) -> Horizontal:
     field = Prompt(placeholder=placeholder, id="filter")
-    return Horizontal(Label("/", markup=False), field, StyledLine(ascii=ascii, id="unfit"), classes="filter")
+    return Horizontal(Label("/", markup=False), field, StyledLine(id="unfit"), classes="filter")
 
 
 class FilterablePage(Page):

@@ -76,17 +76,16 @@ class TablePage(FilterablePage):
         self.rows: TableModel | None = None
         self._problem = ""
         self._page_settings: PageSettings | None = None
-        self.table = Table(spec.priorities, ascii=display_options.ascii, flash=display_options.flash, classes="boxed")
-        self.pane = ReadablePane(ascii=display_options.ascii, whole=False, more_key="tab", id="pane", classes="boxed")
+        self.table = Table(spec.priorities, flash=display_options.flash, classes="boxed")
+        self.pane = ReadablePane(whole=False, more_key="tab", id="pane", classes="boxed")
         self._pane_box = Vertical(id="pane-box")
         self._frame_lines = {
-            name: FrameLine("┌┐" if name.endswith("top") else "└┘", ascii=display_options.ascii, id=name)
+            name: FrameLine("┌┐" if name.endswith("top") else "└┘", id=name)
             for name in ("table-top", "table-bottom", "pane-top", "pane-bottom")
         }
 
     def compose(self) -> ComposeResult:
-        yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed", ascii=self.display_options.ascii)
-        self.set_class(self.display_options.ascii, "-ascii")
+        yield filter_line("text  !text  -l label=value  -f fuzzy  phase:Failed")
         with Container(classes="body"):
             with Vertical(id="table-box"):
                 yield self._frame_lines["table-top"]

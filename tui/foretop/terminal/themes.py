@@ -17,6 +17,8 @@ from rich.style import Style
 from textual.color import Color as ScreenColour
 from textual.filter import LineFilter
 
+from foretop_core.tables.engine.status_glyphs import ascii_only
+
 TERMINAL = "terminal"
 """The name of the theme that changes nothing."""
 REVERSED = "reverse"
@@ -100,6 +102,7 @@ _RAISED = "bright_black"
 _FAINT_SHARE, _RAISED_SHARE = 0.18, 0.12
 """How far from the background to the text the colours stand that a skin leaves out."""
 _WITHOUT_DIM = Style(dim=False)
+_ASCII = str.maketrans("─│┊┌┐└┘╭╮╰╯┤▸▾‹›↑↓×░▒╌▎▁▂▃▄▅▆▇█▍▋▉▌▪━╸", "-| ++`++++++>v<>^vx:/.'__--#######>*=-")
 
 
 def complete(colours: Mapping[str, str]) -> Mapping[str, str]:
@@ -151,6 +154,18 @@ class ThemeFilter(LineFilter):
             return self._colours[default]
         name = _MEANINGS.get(colour.name)
         return self._colours[name] if name else colour
+
+
+def to_ascii(text: str) -> str:
+    """The text in the signs that every terminal has; nothing changes its width."""
+    return text if text.isascii() else ascii_only(text).translate(_ASCII)
+
+
+class AsciiFilter(LineFilter):
+    """Draws every piece of a line in ASCII characters."""
+
+    def apply(self, segments: list[Segment], background: ScreenColour) -> list[Segment]:
+        return [Segment(to_ascii(text), own, control) for text, own, control in segments]
 
 
 class ColourlessFilter(LineFilter):

@@ -16,15 +16,15 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from foretop.widgets.paragraphs import Line, Paragraph, Span, wrap
-from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, PLAIN, to_ascii
+from foretop.widgets.styles import BOLD, BORDER, CURSOR, DIM, PLAIN
 from foretop_core.tables.text.terminal_text import cut, cut_end, width
 
 _LEAST_NAME = 12
 """Cells of a name in the line of a frame, before what stands behind it is cut."""
 
 
-def strip_of(line: Line, cells: int, ascii: bool) -> Strip:
-    return Strip([Segment(to_ascii(piece.text, ascii), piece.style) for piece in line]).adjust_cell_length(cells, PLAIN)
+def strip_of(line: Line, cells: int) -> Strip:
+    return Strip([Segment(piece.text, piece.style) for piece in line]).adjust_cell_length(cells, PLAIN)
 
 
 def changed_cells(before: Line, after: Line) -> tuple[int, int]:
@@ -70,11 +70,11 @@ def key_at(line: Line, x: int) -> str:
     return ""
 
 
-def explanation_strip(lines: Sequence[Line], y: int, size: Size, ascii: bool) -> Strip:
+def explanation_strip(lines: Sequence[Line], y: int, size: Size) -> Strip:
     """The text in place of rows, in the upper third of the page, each thing folded under itself."""
     folded = [part for line in lines for part in wrap([Paragraph(line, indent=2)], size.width - 4)]
     index = y - max(1, (size.height - len(folded)) // 3)
-    return strip_of((Span("  "), *_at(folded, index)), size.width, ascii)
+    return strip_of((Span("  "), *_at(folded, index)), size.width)
 
 
 def highlighted(line: Line, wanted: str) -> Line:
@@ -115,9 +115,8 @@ class StyledLine(Widget):
         def control(self) -> StyledLine:
             return self.line
 
-    def __init__(self, *, ascii: bool, id: str | None = None) -> None:
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._ascii = ascii
         self._line: Line = ()
 
     def on_click(self, event: events.Click) -> None:
@@ -134,7 +133,7 @@ class StyledLine(Widget):
             self.refresh(Region(start, 0, max(1, stop - start), 1))
 
     def render_line(self, y: int) -> Strip:
-        return strip_of(self._line, self.size.width, self._ascii) if y == 0 else Strip.blank(self.size.width, PLAIN)
+        return strip_of(self._line, self.size.width) if y == 0 else Strip.blank(self.size.width, PLAIN)
 
 
 class Divider(StyledLine):
@@ -143,7 +142,7 @@ class Divider(StyledLine):
     def render_line(self, y: int) -> Strip:
         words = self._line
         rest = max(0, self.size.width - line_width(words))
-        return strip_of((*words, Span("─" * rest, BORDER)), self.size.width, self._ascii)
+        return strip_of((*words, Span("─" * rest, BORDER)), self.size.width)
 
 
 class FrameLine(Widget):
@@ -155,10 +154,9 @@ class FrameLine(Widget):
 
     DEFAULT_CSS = "FrameLine { height: 1; width: 1fr; }"
 
-    def __init__(self, corners: str, *, ascii: bool, id: str | None = None) -> None:
+    def __init__(self, corners: str, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._corners = corners
-        self._ascii = ascii
         self._shown: tuple[Line, Line, bool, bool] = ((), (), False, False)
 
     @property
@@ -188,7 +186,7 @@ class FrameLine(Widget):
             beginning = cut_line((space, named, *rest), left_room)
         rule = "─" * (room - line_width(beginning) - line_width(ending))
         pieces = (Span(first, line), *beginning, Span(rule, line), *ending, Span(last, line))
-        return strip_of(pieces, self.size.width, self._ascii)
+        return strip_of(pieces, self.size.width)
 
 
 def cut_line(line: Line, cells: int) -> Line:
@@ -218,14 +216,12 @@ class TextPane(Widget):
     def __init__(
         self,
         *,
-        ascii: bool,
         whole: bool = True,
         more_key: str = "",
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
-        self._ascii = ascii
         self._whole = whole
         self._more_key = more_key
         self._paragraphs: tuple[Paragraph, ...] = ()
@@ -307,14 +303,14 @@ class TextPane(Widget):
     def render_line(self, y: int) -> Strip:
         line = highlighted(_at(self._lines, self.top + y), self._wanted)
         more = y == self.size.height - 1 and self._goes_on(self._lines, self.top)
-        strip = strip_of((Span(" "), *line), self.size.width, self._ascii)
+        strip = strip_of((Span(" "), *line), self.size.width)
         if not more:
             return strip
         if self._more_key:
             unseen = len(self._lines) - self.top - self.size.height + 1
             key = "" if self.has_focus else f", {self._more_key}"
-            return strip_of((Span(f" … {unseen} more{key}", DIM),), self.size.width, self._ascii)
-        sign = strip_of((Span("↓"),), 1, self._ascii)
+            return strip_of((Span(f" … {unseen} more{key}", DIM),), self.size.width)
+        sign = strip_of((Span("↓"),), 1)
         return Strip.join([strip.crop(0, self.size.width - 1), sign])
 
 

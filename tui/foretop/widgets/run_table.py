@@ -25,9 +25,8 @@ class RunTable(Widget):
 
     DEFAULT_CSS = "RunTable { width: 1fr; height: 1fr; display: none; }"
 
-    def __init__(self, *, ascii: bool, id: str | None = None, classes: str | None = None) -> None:
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._ascii = ascii
         self._rows: tuple[Row, ...] = ()
         self._slots: tuple[ColumnSlot, ...] = ()
         self._place = 0
@@ -81,10 +80,10 @@ class RunTable(Widget):
 
     def render_line(self, y: int) -> Strip:
         if y == 0:
-            return head_strip(RUNS_OF_SCHEDULE, self._slots, _UNSORTED, self.size.width, self._ascii)
+            return head_strip(RUNS_OF_SCHEDULE, self._slots, _UNSORTED, self.size.width)
         place = self._top + y - 1
         if place >= len(self._rows):
             return Strip.blank(self.size.width, PLAIN)
-        raised = getattr(self.app, "raises_cursor", False)
-        how = RowState(place == self._place, False, frozenset(), raised=raised)
-        return row_strip(RUNS_OF_SCHEDULE, self._slots, self._rows[place], how, self.size.width, self._ascii)
+        raised, is_ascii = getattr(self.app, "raises_cursor", False), getattr(self.app, "is_ascii", False)
+        how = RowState(place == self._place, False, frozenset(), raised=raised, is_ascii=is_ascii)
+        return row_strip(RUNS_OF_SCHEDULE, self._slots, self._rows[place], how, self.size.width)

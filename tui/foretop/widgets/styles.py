@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.style import Style
 
-from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, ascii_only
+from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone
 
 PLAIN = Style()
 BOLD = Style(bold=True)
@@ -31,16 +31,10 @@ _STYLES = {
     Tone.WARN: Style(color="yellow"),
     Tone.BAD: Style(color="red", bold=True),
 }
-_ASCII = str.maketrans("─│┊┌┐└┘┤▸▾↑↓×░▒╌▎▁▂▃▄▅▆▇█▍▋▉▌▪━╸", "-| ++`++>v^vx:/.'__--#######>*=-")
 
 
 def style_of(tone: Tone) -> Style:
     return _STYLES[tone]
-
-
-def to_ascii(text: str, ascii: bool) -> str:
-    """The text in the signs that this terminal has; nothing changes its width."""
-    return ascii_only(text).translate(_ASCII) if ascii and not text.isascii() else text
 
 
 def style_of_mark(mark: StatusGlyph) -> Style:

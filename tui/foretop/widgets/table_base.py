@@ -157,14 +157,12 @@ class TableBase(Widget):
         self,
         priorities: ColumnPriorities,
         *,
-        ascii: bool,
         flash: bool,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._priorities = priorities
-        self._ascii = ascii
         self._flash = flash
         self.rows: TableModel | None = None
         self.cursor: ObjectRef | None = None
@@ -344,7 +342,7 @@ class TableBase(Widget):
     def render_line(self, y: int) -> Strip:
         self.strips_made += 1
         if self.rows is None or not self._window:
-            return explanation_strip(self._empty, y, self.size, self._ascii)
+            return explanation_strip(self._empty, y, self.size)
         if y == 0:
             return self._head()
         place = y - 1 - len(self._window)
@@ -362,7 +360,7 @@ class TableBase(Widget):
         is_own = isinstance(self.rows.view, View) and not self.rows.view.starts_worst_first
         is_usual = (self.rows.sorted_by, self.rows.reversed) == self._usual_order
         title = HeaderState("" if is_own and is_usual else self.rows.sorted_by, self.rows.reversed, chosen)
-        return head_strip(self.rows.columns, self._slots, title, self.size.width, self._ascii)
+        return head_strip(self.rows.columns, self._slots, title, self.size.width)
 
     @property
     def count(self) -> str:
@@ -390,10 +388,11 @@ class TableBase(Widget):
     def _row(self, row: Row) -> Strip:
         assert self.rows is not None
         lit = self._lit.get(row.key, frozenset())
-        raised = getattr(self.app, "raises_cursor", False)
-        how = RowState(row.key == self.cursor, row.key in self.marked, lit, self._shortened, self._longest, raised)
+        raised, is_ascii = getattr(self.app, "raises_cursor", False), getattr(self.app, "is_ascii", False)
+        is_here, is_marked = row.key == self.cursor, row.key in self.marked
+        how = RowState(is_here, is_marked, lit, self._shortened, self._longest, raised, is_ascii)
         if isinstance(row, SectionRow):
-            return section_strip(row, self.size.width, self._ascii)
+            return section_strip(row, self.size.width)
         if isinstance(row, GroupHeaderRow):
-            return group_strip(row, how, self.size.width, self._ascii)
-        return row_strip(self.rows.columns, self._slots, row, how, self.size.width, self._ascii)
+            return group_strip(row, how, self.size.width)
+        return row_strip(self.rows.columns, self._slots, row, how, self.size.width)

@@ -22,7 +22,6 @@ from foretop.widgets.styles import (
     RAISED,
     style_of,
     style_of_mark,
-    to_ascii,
 )
 from foretop_core.dashboard.table_models import GroupHeaderRow, SectionRow
 from foretop_core.tables.engine.drawings import LENGTH, LengthBar
@@ -57,6 +56,8 @@ class RowState(msgspec.Struct, frozen=True):
     """By column, the scale of its bars."""
     raised: bool = False
     """The row under the cursor has a background of its own and keeps its colours; else it is reversed in one piece."""
+    is_ascii: bool = False
+    """Its drawings are of ASCII characters."""
 
     @property
     def ground(self) -> Style:
@@ -73,9 +74,7 @@ class RowState(msgspec.Struct, frozen=True):
         return MARKED if self.marked else UNDER_CURSOR if self.cursor else " "
 
 
-def head_strip(
-    columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], heading: HeaderState, cells: int, ascii: bool
-) -> Strip:
+def head_strip(columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], heading: HeaderState, cells: int) -> Strip:
     """The titles; that of the sorted column has an arrow."""
     pieces: list[Segment] = [Segment(" " * LEFT, HEAD)]
     x = 0
@@ -84,21 +83,20 @@ def head_strip(
         pieces.append(Segment(" " * (slot.x - x), HEAD))
         arrow = ("↓" if heading.reversed != column.falls else "↑") if column.name == heading.sorted_by else ""
         words = f"{column.title[: slot.width - len(arrow)]}{arrow}"
-        title = to_ascii(pad(words, slot.width, right=column.right), ascii)
+        title = pad(words, slot.width, right=column.right)
         pieces.append(Segment(title, HEAD + CURSOR if column.name == heading.selected else HEAD))
         x = slot.x + slot.width
     return Strip(pieces).adjust_cell_length(cells, HEAD)
 
 
 def row_strip(
-    columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], row: Row, how: RowState, cells: int, ascii: bool
+    columns: Sequence[Column[Any]], slots: Sequence[ColumnSlot], row: Row, how: RowState, cells: int
 ) -> Strip:
     """`how.shortened` says of columns whose cells are alike how often each of them was shortened."""
     on = how.ground
-    ellipsis = to_ascii("…", ascii)
     pieces = [
-        Segment(to_ascii(how.sign, ascii), how.on_ground(BOLD) if how.sign != " " else on),
-        Segment(to_ascii(row.mark.value, ascii), how.on_ground(DIM if row.faded else style_of_mark(row.mark))),
+        Segment(how.sign, how.on_ground(BOLD) if how.sign != " " else on),
+        Segment(row.mark.value, how.on_ground(DIM if row.faded else style_of_mark(row.mark))),
         Segment(" ", on),
     ]
     x = 0
@@ -109,27 +107,27 @@ def row_strip(
         shortened = how.shortened.get(slot.index, 0)
         if isinstance(cell.drawing, LengthBar) and slot.width > LENGTH:
             cell = replace(cell, drawing=replace(cell.drawing, longest=how.longest[slot.index]))
-        for piece in cell_pieces(cell, column, slot.width, ellipsis, shortened, ascii=ascii):
+        for piece in cell_pieces(cell, column, slot.width, least=shortened, ascii=how.is_ascii):
             own = style_of(piece.tone) + BOLD if piece.bold else style_of(piece.tone)
             style = how.on_ground(DIM if row.faded else own)
-            pieces.append(Segment(to_ascii(piece.text, ascii), style + FLASH if slot.index in how.lit else style))
+            pieces.append(Segment(piece.text, style + FLASH if slot.index in how.lit else style))
         x = slot.x + slot.width
     return Strip(pieces).adjust_cell_length(cells, on)
 
 
-def group_strip(row: GroupHeaderRow, how: RowState, cells: int, ascii: bool) -> Strip:
+def group_strip(row: GroupHeaderRow, how: RowState, cells: int) -> Strip:
     """`▾ team-pay  3  1 refused  1 running`, across all columns."""
     fold = "▸" if row.folded else "▾"
-    pieces = [Segment(to_ascii(f"{how.sign}{fold} {row.name}", ascii), how.on_ground(BOLD))]
+    pieces = [Segment(f"{how.sign}{fold} {row.name}", how.on_ground(BOLD))]
     pieces.append(Segment(f"  {row.size:,}", how.ground))
-    pieces += [Segment(to_ascii(f"  {cell.text}", ascii), how.on_ground(style_of(cell.tone))) for cell in row.words]
+    pieces += [Segment(f"  {cell.text}", how.on_ground(style_of(cell.tone))) for cell in row.words]
     return Strip(pieces).adjust_cell_length(cells, how.ground)
 
 
-def section_strip(row: SectionRow, cells: int, ascii: bool) -> Strip:
+def section_strip(row: SectionRow, cells: int) -> Strip:
     """`RUNNING 3 of 3 slots, the next is free about 02:30`, across all columns."""
     room = cells - 2
     title = cut(row.title, max(_LEAST_TITLE, room - width(row.words)))
     words = cut_end(row.words, room - width(title))
-    pieces = [Segment(f" {to_ascii(title, ascii)}", BOLD), Segment(to_ascii(f" {words}", ascii), DIM)]
+    pieces = [Segment(f" {title}", BOLD), Segment(f" {words}", DIM)]
     return Strip(pieces).adjust_cell_length(cells, PLAIN)

@@ -80,7 +80,6 @@ _TITLES = {
     Zoom.WEEK: "the week ahead",
     Zoom.HOURS: "the next hours",
 }
-_FRAME, _FRAME_ASCII = "┌─┐│└┘", "+-+|++"
 
 
 class Timeline(Widget, can_focus=True):
@@ -106,9 +105,8 @@ class Timeline(Widget, can_focus=True):
     class Moved(Message):
         """Another schedule, day or stretch of time is looked at."""
 
-    def __init__(self, *, ascii: bool, id: str | None = None) -> None:
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._ascii = ascii
         self.timeline: TimelineModel | None = None
         self.zoom = Zoom.NIGHT
         self.quarters = 0
@@ -192,9 +190,13 @@ class Timeline(Widget, can_focus=True):
         return len(slot_scale(night.night.slots, one_row=self._one_row)) if night is not None else 1
 
     @property
+    def _is_ascii(self) -> bool:
+        return getattr(self.app, "is_ascii", False)
+
+    @property
     def _one_row(self) -> bool:
         """ASCII has no heights: a number stands in each cell."""
-        return self._ascii or not self.is_framed
+        return self._is_ascii or not self.is_framed
 
     @property
     def _heads(self) -> int:
@@ -402,26 +404,21 @@ class Timeline(Widget, can_focus=True):
         limit = night.night.slots if night is not None else 1
         of = f" {self.names[night.context]}" if night is not None and self.names.get(night.context) else ""
         word = f"slots in use{of}" if self.is_framed else f"slots of {limit}{of}"
-        tick = "+" if self._ascii else "┤"
         lines: list[Line] = []
         rows = slot_rows(loads, limit, axis, self._now, one_row=self._one_row)
         for row, number in zip(rows, slot_scale(limit, one_row=self._one_row), strict=True):
-            scale = f"{number}{tick} " if number else "   "
-            head = pad(cut_end(f" {word if not lines else ''}", self._left - len(scale), self._ellipsis), 0)
+            scale = f"{number}┤ " if number else "   "
+            head = pad(cut_end(f" {word if not lines else ''}", self._left - len(scale)), 0)
             lines.append((Span(pad(head, self._left - len(scale)) + scale, DIM), *self._spans(row)))
         waiting = waiting_cells(loads)
         many = f", {MANY} over 9" if any(cell.text == MANY for cell in waiting) else ""
         lines.append((Span(pad(f" waiting{many}", self._left), DIM), *self._spans(waiting)))
         return lines
 
-    @property
-    def _ellipsis(self) -> str:
-        return "~" if self._ascii else "…"
-
     def _spans(self, cells: Iterable[ChartCell]) -> list[Span]:
         """Neighbours of one tone become one span."""
         return [
-            Span("".join(cell.ascii if self._ascii else cell.text for cell in group), style_of(tone))
+            Span("".join(cell.ascii if self._is_ascii else cell.text for cell in group), style_of(tone))
             for tone, group in groupby(cells, key=lambda cell: cell.tone)
         ]
 
@@ -433,10 +430,10 @@ class Timeline(Widget, can_focus=True):
         standing = self.timeline.standing(key)
         glyph, word = _state(item, standing, obstacles, self._now)
         room = _NAMES[self.size_class]
-        name = pad(cut(self._called(key, room), room, self._ellipsis), room)
+        name = pad(cut(self._called(key, room), room), room)
         tone = style_of(Tone.DIM) if item.paused or standing.group is LaneGroup.DONE else PLAIN
-        state_word = pad(cut_end(word, _STATE - 2, self._ellipsis), _STATE - 2)
-        bar = (">" if self._ascii else "▌") if on_cursor else " "
+        state_word = pad(cut_end(word, _STATE - 2), _STATE - 2)
+        bar = "▌" if on_cursor else " "
         raised = on_cursor and getattr(self.app, "raises_cursor", False)
         if on_cursor and not raised:
             sign = glyph.value if glyph else " "
@@ -448,7 +445,7 @@ class Timeline(Widget, can_focus=True):
                 Span(state_word, style_of(glyph.tone) if glyph is StatusGlyph.PAUSED else tone),
             ]
         if item.problem:
-            problem = pad(cut_end(unsigned(item.problem), axis.cells, self._ellipsis), axis.cells)
+            problem = pad(cut_end(unsigned(item.problem), axis.cells), axis.cells)
             line = (*head, Span(problem, style_of(Tone.BAD)))
         else:
             line = (*head, *self._spans(self._lane_cells(item, obstacles, axis)))
@@ -496,14 +493,10 @@ class Timeline(Widget, can_focus=True):
         name = self.timeline.called(key)
         if is_shared(key) and width(f"{prefix} {name}".strip()) > room:
             name = name.removeprefix("non-admin, ")
-            prefix = cut(prefix, room - 1 - width(name), self._ellipsis)
+            prefix = cut(prefix, room - 1 - width(name))
         return unsigned(f"{prefix} {name}" if prefix else name)
 
     # The week
-
-    def _day_room(self, axis: TimeAxis) -> int:
-        """The cells beside a day, for who waits and when that is over."""
-        return self.size.width - 2 * self.is_framed - self._day_label - 4 - axis.cells
 
     def _week(self) -> list[Line]:
         assert self._now is not None
@@ -545,10 +538,10 @@ class Timeline(Widget, can_focus=True):
             words = self._piece(("day", place), axis, night, lambda: day_words(shown, axis), None)
         local, chosen = axis.start.astimezone(self._zone), place == self._day_place
         label = f"{local:%a} {local.day}" + (f" {local:%b}" if self._day_label == _DAY_LABEL else "")
-        bar = (">" if self._ascii else "▌") if chosen else " "
+        bar = "▌" if chosen else " "
         waiting = f"{words.waiting or 'no'} wait" if words else ""
         done = f"done {clock(words.done, words.done, self._zone)}" if words and words.done else ""
-        room = self._day_room(axis)
+        room = self.size.width - 2 * self.is_framed - self._day_label - 4 - axis.cells
         both = [f"{waiting}, {done}", f"{waiting.removesuffix(' wait')}, {done}"] if waiting and done else []
         ends = [waiting, done] if height > 1 else [next((text for text in both if len(text) <= room), waiting)]
         lines: list[Line] = []
@@ -557,7 +550,7 @@ class Timeline(Widget, can_focus=True):
         for index in range(height):
             name = pad(f"{bar}{label}" if index == middle else bar if index < len(rows) else "", self._day_label)
             number = f"{scale[index]:>2} " if index < len(rows) else "   "
-            end = cut_end(ends[index], room, self._ellipsis) if index < len(ends) else ""
+            end = cut_end(ends[index], room) if index < len(ends) else ""
             lines.append(
                 (
                     Span(name, CURSOR if chosen and index == middle else PLAIN),
@@ -573,17 +566,16 @@ class Timeline(Widget, can_focus=True):
 
     def _framed(self, inner: list[Line]) -> list[Line]:
         assert self.timeline is not None
-        corner = _FRAME_ASCII if self._ascii else _FRAME
-        room, side = self.size.width - 2, Span(corner[3])
+        room, side = self.size.width - 2, Span("│")
         body = inner[: max(0, self.size.height - 2)]
         body += [()] * (self.size.height - 2 - len(body))
         lanes = len(self.timeline.order)
         last = min(lanes, self._top + self.height)
         place = f"{self._top + 1}–{last} of {lanes:,}" if self.zoom is not Zoom.WEEK else "enter opens the day"
         return [
-            self._edge(corner[0], corner[2], self._frame_title, self._frame_end),
+            self._edge("┌┐", self._frame_title, self._frame_end),
             *((side, *line, Span(" " * max(0, room - line_width(line))), side) for line in body),
-            self._edge(corner[4], corner[5], "", place),
+            self._edge("└┘", "", place),
         ]
 
     @property
@@ -602,24 +594,23 @@ class Timeline(Widget, can_focus=True):
         day = f"{first:%a} {first.day} {first:%b}, " if self._day is not None or self.quarters else ""
         return f"{day}{first:%H:%M}–{last:%H:%M}, a cell is {axis.step} minutes"
 
-    def _edge(self, left: str, right: str, title: str, end: str) -> Line:
-        line = "-" if self._ascii else "─"
+    def _edge(self, corners: str, title: str, end: str) -> Line:
         title, end = (f" {title} " if title else ""), (f" {end} " if end else "")
         rest = self.size.width - 4 - width(title) - width(end)
         if rest < 0:
             end, rest = "", self.size.width - 4 - width(title)
         return (
-            Span(f"{left}{line}"),
+            Span(f"{corners[0]}─"),
             Span(title, BOLD),
-            Span(line * max(0, rest)),
+            Span("─" * max(0, rest)),
             Span(end, DIM),
-            Span(f"{line}{right}"),
+            Span(f"─{corners[1]}"),
         )
 
     def render_line(self, y: int) -> Strip:
         if not self._lines:
-            return explanation_strip(self._empty, y, self.size, self._ascii)
-        return strip_of(_at(self._lines, y), self.size.width, self._ascii)
+            return explanation_strip(self._empty, y, self.size)
+        return strip_of(_at(self._lines, y), self.size.width)
 
 
 def _state(

@@ -34,7 +34,7 @@ async def fetch_log(at: Stand) -> LogLines:
 
 class _LogApp(App[None]):
     def compose(self) -> ComposeResult:
-        yield LogLines(ascii=False)
+        yield LogLines()
 
 
 async def test_no_sign_of_foretop_in_a_line_of_a_log_looks_like_its_own() -> None:
@@ -239,7 +239,7 @@ async def test_consent_is_asked_once_and_a_log_is_fetched_once_until_its_object_
 async def test_a_log_that_comes_before_there_is_room_for_it_is_opened_when_there_is() -> None:
     app = _LogApp()
     async with app.run_test(size=(80, 10)) as pilot:
-        lines = LogLines(ascii=False)
+        lines = LogLines()
         lines.show([f"line {number}" for number in range(30)])
         lines.when_sized(lines.to_end)
         await app.query_one(LogLines).remove()

@@ -57,9 +57,9 @@ _JUDGED_EACH = 4
 class ChangesScreen(TextScreen):
     """The changes of all clusters, the newest first."""
 
-    def __init__(self, lines: Sequence[Paragraph], ascii: bool) -> None:
+    def __init__(self, lines: Sequence[Paragraph]) -> None:
         head = Paragraph((Span("Changes of the last hour", BOLD), Span("   the newest first, esc/q close", DIM)))
-        super().__init__([head, paragraph(""), *lines], ascii)
+        super().__init__([head, paragraph(""), *lines])
 
 
 async def do_changes(host: ActionHost, _: ObjectRef | None) -> None:
@@ -67,7 +67,7 @@ async def do_changes(host: ActionHost, _: ObjectRef | None) -> None:
     assert state is not None
     kept = [(context, KeptChanges(state, context, state.now(context) - KEPT_FOR)) for context in state.contexts]
     lines = await in_thread(lambda: [line for context, changes in kept for line in _lines(state, context, changes)])
-    host.app.push_screen(ChangesScreen(lines, host.display_options.ascii))
+    host.app.push_screen(ChangesScreen(lines))
 
 
 def _lines(state: DashboardState, context: str, kept: KeptChanges) -> Iterator[Paragraph]:

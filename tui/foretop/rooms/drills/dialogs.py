@@ -150,8 +150,8 @@ class DrillDialog(PlanScreen):
 
     actions = ("drill",)
 
-    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
-        super().__init__(service, record, targets, ascii)
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets) -> None:
+        super().__init__(service, record, targets)
         self.progress: DrillProgress | None = None
         self._left: tuple[LeftDrill, ...] = ()
         self._quotas = ""
@@ -330,8 +330,8 @@ class DrillCleanupDialog(PlanScreen):
 
     actions = ("drill-cleanup",)
 
-    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets, ascii: bool) -> None:
-        super().__init__(service, record, targets, ascii)
+    def __init__(self, service: ActionService, record: ActionRecord, targets: ActionTargets) -> None:
+        super().__init__(service, record, targets)
         self._drill: LeftDrill | None = None
         self._proven: Plan | None = None
         """The deletion of all that is proven; None while the cluster is being asked."""

@@ -96,9 +96,9 @@ class PrimerPage(Page, can_focus=True):
             yield Label("", id="minutes-label", markup=False)
             yield Prompt(id="minutes")
             yield Label("min ", markup=False)
-        yield StyledLine(ascii=self.display_options.ascii, id="meaning")
-        yield Divider(ascii=self.display_options.ascii, id="primer-rule")
-        yield TextPane(ascii=self.display_options.ascii, id="pane")
+        yield StyledLine(id="meaning")
+        yield Divider(id="primer-rule")
+        yield TextPane(id="pane")
 
     def on_mount(self) -> None:
         self._minutes.value = _USUAL_MINUTES
@@ -281,7 +281,7 @@ class PrimerPage(Page, can_focus=True):
             if place is not None:
                 self.take(sources[place][0])
 
-        self.app.push_screen(SearchPicker(title, labels, self.display_options.ascii), chosen)
+        self.app.push_screen(SearchPicker(title, labels), chosen)
 
     def _sources(self) -> list[tuple[ObjectRef, str]]:
         if self.state is None:

@@ -95,8 +95,8 @@ class ContentsViewer(LogViewer):
     seeks = "filter; only objects whose kind or name has it"
     own_keys = (("V", "what differs from the copy before, another one, or a namespace as it is now"),)
 
-    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
-        super().__init__(service, key, ascii)
+    def __init__(self, service: ActionService, key: ObjectRef) -> None:
+        super().__init__(service, key)
         self._resources = ResourceList()
         self._compared: Compared | None = None
         self._is_reading = False
@@ -167,7 +167,7 @@ class ContentsViewer(LogViewer):
             snapshot, backup = self.executor.snapshot(), self._backup()
             choices = await in_thread(partial(others, snapshot, backup, self._resources))
             title = f"Compare {self.key.name} with"
-            place = await self.app.push_screen_wait(SearchPicker(title, [one.label for one in choices], self.ascii))
+            place = await self.app.push_screen_wait(SearchPicker(title, [one.label for one in choices]))
             if place is not None:
                 self._compared = await self._read(choices[place])
                 self._is_reading = False

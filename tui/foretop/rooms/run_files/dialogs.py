@@ -61,12 +61,12 @@ class LogViewer(DownloadScreen):
     seeks = "search; n and N go from match to match"
     """What is typed behind `/` does: in the field, in the help, and its first word at the bottom."""
 
-    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
-        super().__init__(service, key, ascii)
+    def __init__(self, service: ActionService, key: ObjectRef) -> None:
+        super().__init__(service, key)
         self.fetched: RunLog | None = None
 
     def body(self) -> ComposeResult:
-        yield LogLines(self.ascii)
+        yield LogLines()
         with Horizontal(classes="prompt"):
             yield Label("/", markup=False)
             yield Prompt(placeholder=self.seeks, id="search")
@@ -146,9 +146,7 @@ class LogViewer(DownloadScreen):
                 ("esc", f"end the search, then close the {noun}"),
                 ("q", f"close the {noun}"),
             )
-            self.app.push_screen(
-                LogHelpScreen(noun, (("/", self.seeks), *_LOG_KEYS, *self.own_keys, *ways_out), self.ascii)
-            )
+            self.app.push_screen(LogHelpScreen(noun, (("/", self.seeks), *_LOG_KEYS, *self.own_keys, *ways_out)))
 
     @on(events.ScreenSuspend)
     def _window_opened(self) -> None:
@@ -288,8 +286,8 @@ class PodLogViewer(LogViewer):
 
     own_keys = (("p", "the run before the last restart, or this one"), ("ctrl+r", "load it again"))
 
-    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
-        super().__init__(service, key, ascii)
+    def __init__(self, service: ActionService, key: ObjectRef) -> None:
+        super().__init__(service, key)
         self._previous = False
         self._is_open = False
 
@@ -357,7 +355,7 @@ _LOG_KEYS = (
 
 def _only_shown(window: type[LogViewer]) -> Viewer:
     """Its file is kept by nobody else."""
-    return lambda service, key, ascii, keep: window(service, key, ascii)
+    return lambda service, key, keep: window(service, key)
 
 
 VIEWERS: Mapping[str, Viewer] = {

@@ -80,8 +80,8 @@ class DownloadScreen(BaseModal[None]):
     ]
     file: ClassVar[RunFile]
 
-    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool) -> None:
-        super().__init__(ascii)
+    def __init__(self, service: ActionService, key: ObjectRef) -> None:
+        super().__init__()
         self.service = service
         self.key = key
         self.download_state = DownloadState.ASKING
@@ -90,19 +90,19 @@ class DownloadScreen(BaseModal[None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="fetch"):
-            yield DialogEdge("╭╮", self.ascii, "top")
+            yield DialogEdge("╭╮", "top")
             with Vertical(classes="sides"):
-                yield StyledLine(ascii=self.ascii, id="fetch-head")
-                yield MessageBody(ascii=self.ascii, id="fetch-said")
+                yield StyledLine(id="fetch-head")
+                yield MessageBody(id="fetch-said")
                 with Horizontal(id="fetch-confirm", classes="confirm"):
                     yield from boxed(Prompt(id="confirm"))
-                yield NoticeLine(ascii=self.ascii, id="notice")
+                yield NoticeLine(id="notice")
                 with Horizontal(classes="knobs"):
                     yield DialogButton("Cancel", "cancel")
                     yield DialogButton("Fetch", "go")
             yield from self.body()
-            yield DialogEdge("╰╯", self.ascii, "bottom")
-            yield StyledLine(ascii=self.ascii, id="fetch-foot")
+            yield DialogEdge("╰╯", "bottom")
+            yield StyledLine(id="fetch-foot")
 
     def body(self) -> ComposeResult:
         """The widgets that show the file, where this window does."""
@@ -308,8 +308,8 @@ class ResultsDownload(DownloadScreen):
 
     file = RunFile.RESULTS
 
-    def __init__(self, service: ActionService, key: ObjectRef, ascii: bool, keep: Keep) -> None:
-        super().__init__(service, key, ascii)
+    def __init__(self, service: ActionService, key: ObjectRef, keep: Keep) -> None:
+        super().__init__(service, key)
         self._keep = keep
         self._files = FetchedFiles(Results())
 

@@ -52,7 +52,7 @@ class LogLines(Widget, can_focus=True):
     class Moved(Message):
         """Other lines are visible."""
 
-    def __init__(self, ascii: bool) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.lines: Sequence[str] = ()
         self.top = 0
@@ -70,7 +70,6 @@ class LogLines(Widget, can_focus=True):
         """With wrap, the first row of each visible line, and at the end the number of rows."""
         self._wanted = ""
         self._aside = 0
-        self._ascii = ascii
         self._opening: Callable[[], None] | None = None
 
     def show(self, lines: Sequence[str], levels: Sequence[LogLevel] = ()) -> None:
@@ -273,7 +272,7 @@ class LogLines(Widget, can_focus=True):
         else:
             shown = _part(whole, self._aside, len(text))
         margin = (Span(sign, style + CURSOR if line == self.current else style), Span(" "))
-        return strip_of((*margin, *shown), self.size.width, self._ascii)
+        return strip_of((*margin, *shown), self.size.width)
 
 
 def _part(line: Line, start: int, stop: int) -> Line:

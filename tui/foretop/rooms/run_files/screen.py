@@ -80,9 +80,9 @@ async def _fetch_list(host: ActionHost, state: DashboardState, key: ObjectRef) -
 
 async def do_inside(host: ActionHost, key: ObjectRef | None) -> None:
     if key is not None:
-        host.app.push_screen(ContentsViewer(host.service, key, host.display_options.ascii))
+        host.app.push_screen(ContentsViewer(host.service, key))
 
 
 async def do_pod_log(host: ActionHost, key: ObjectRef | None) -> None:
     if key is not None:
-        host.app.push_screen(PodLogViewer(host.service, key, host.display_options.ascii))
+        host.app.push_screen(PodLogViewer(host.service, key))

@@ -25,7 +25,7 @@ from foretop_core.models.velero import RunStatus
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.phases import why_no_files
-from foretop_core.rules.results import Problem, ResultGroup, Results
+from foretop_core.rules.results import Problem, Results
 from foretop_core.tables.engine.status_glyphs import StatusGlyph, Tone, run_mark
 
 if TYPE_CHECKING:
@@ -212,15 +212,18 @@ def _listed(results: Results) -> list[Paragraph]:
         for group in groups:
             room = group.problems[: max(0, _MOST_SHOWN - shown)]
             shown += len(room)
-            paragraphs += [_title(group), *(_problem(problem) for problem in room)] if room else []
+            paragraphs += (
+                [
+                    Paragraph((span(f"  {group.title}", bold=True), span(f"  {group.count:,}", Tone.DIM))),
+                    *(_problem(problem) for problem in room),
+                ]
+                if room
+                else []
+            )
     hidden = sum(len(group.problems) for group in (*results.errors, *results.warnings)) - shown
     if hidden:
         paragraphs.append(paragraph(f"and {hidden:,} more: the command foretop … results prints them all", Tone.DIM))
     return paragraphs
-
-
-def _title(group: ResultGroup) -> Paragraph:
-    return Paragraph((span(f"  {group.title}", bold=True), span(f"  {group.count:,}", Tone.DIM)))
 
 
 def _problem(problem: Problem) -> Paragraph:

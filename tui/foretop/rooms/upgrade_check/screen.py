@@ -33,11 +33,11 @@ ACTIONS = (
 class UpgradeScreen(TextScreen):
     """The schedules that an upgrade of Velero changes."""
 
-    def __init__(self, release: str, lines: Sequence[str], ascii: bool) -> None:
+    def __init__(self, release: str, lines: Sequence[str]) -> None:
         title = Span(f"Upgrade to Velero {release}", BOLD)
         other = "   foretop upgrade-check --to VERSION for another release, esc/q close"
         said = [Paragraph((title, Span(other, DIM))), paragraph("")]
-        super().__init__([*said, *(Paragraph((span(line),), indent=4) for line in lines)], ascii)
+        super().__init__([*said, *(Paragraph((span(line),), indent=4) for line in lines)])
 
 
 async def do_upgrade(host: ActionHost, _: ObjectRef | None) -> None:
@@ -52,4 +52,4 @@ async def do_upgrade(host: ActionHost, _: ObjectRef | None) -> None:
         beside = beside_schedules(servers, (), release)
         return [*unknown_release_lines(servers), *upgrade_lines(servers, unseen, str(release), beside)]
 
-    host.app.push_screen(UpgradeScreen(str(release), await in_thread(look), host.display_options.ascii))
+    host.app.push_screen(UpgradeScreen(str(release), await in_thread(look)))

@@ -73,10 +73,10 @@ class WhatIfScreen(DialogFrame):
     """Fields for one lane, its server and other schedules; below them both nights and the difference."""
 
     def __init__(
-        self, state: DashboardState, key: ObjectRef, ascii: bool, take: Callable[[PlannedChange], None], draws: int
+        self, state: DashboardState, key: ObjectRef, take: Callable[[PlannedChange], None], draws: int
     ) -> None:
         """`draws` is how many the calendar has drawn: both tell the same night then."""
-        super().__init__(ascii)
+        super().__init__()
         self._state, self.key, self._take, self._draws = state, key, take, draws or _DRAWS
         resource = state.store.get(key)
         self._schedule = resource if isinstance(resource, Schedule) else None

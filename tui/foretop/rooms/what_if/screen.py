@@ -52,7 +52,7 @@ async def do_what_if(host: ActionHost, key: ObjectRef | None) -> None:
     shown = timeline.nights.get(server)
     draws = shown.night.draws if shown is not None else 0
     take = partial(_plan, host, page)
-    host.app.push_screen(WhatIfScreen(state, lane, host.display_options.ascii, take, draws))
+    host.app.push_screen(WhatIfScreen(state, lane, take, draws))
 
 
 def _plan(host: ActionHost, page: CalendarPage, planned: PlannedChange) -> None:
