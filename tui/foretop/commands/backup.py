@@ -9,17 +9,15 @@ import click
 from msgspec.structs import replace
 
 from foretop.commands.argument_values import moment
-from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.object_selection import ObjectSelection, choosing_options, pairs, select_one
 from foretop.commands.write_command import (
     CommandSession,
-    acting_options,
     add_plain_verbs,
     add_verbs_of_rooms,
-    in_session,
     verb_of,
     wait_option,
+    writing,
 )
 from foretop_core.actions.planners.backups import (
     BACK_UP_NOW,
@@ -65,9 +63,7 @@ def _one_source(
 @click.option("--same-as", metavar="BACKUP", help="Run a finished backup again with the same spec.")
 @click.option("--labels", multiple=True, metavar="KEY=VALUE", help="Additional labels for the backup.")
 @wait_option
-@connection_options
-@acting_options
-@in_session(KINDS, _one_source)
+@writing(KINDS, _one_source)
 async def create(
     at: CommandSession, name: str, from_schedule: str | None, same_as: str | None, labels: dict[str, str]
 ) -> int:
@@ -82,9 +78,7 @@ async def create(
 
 @verb_of(command, CANCEL_MOVEMENTS)
 @click.argument("name")
-@connection_options
-@acting_options
-@in_session(KINDS)
+@writing(KINDS)
 async def cancel(at: CommandSession, name: str) -> int:
     """Cancel the data movements of a running backup."""
     backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, name)
@@ -112,9 +106,7 @@ def _lifetime(selection: ObjectSelection, ttl: str | None, until: str | None) ->
 @choosing_options
 @click.option("--ttl", metavar="DURATION", help="How long it is kept from its start (720h); +7d adds to what is left.")
 @click.option("--until", metavar="TIME", help="Until when it is kept: a date, or a time in RFC 3339.")
-@connection_options
-@acting_options
-@in_session(KINDS, _lifetime)
+@writing(KINDS, _lifetime)
 async def extend(at: CommandSession, selection: ObjectSelection, wanted: NewLifetime) -> int:
     """Keep backups for longer: --ttl DURATION, or --until TIME."""
     items = selection.of(at.snapshot, BACKUP, at.snapshot.backups)

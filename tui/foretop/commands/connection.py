@@ -58,21 +58,25 @@ _OPTIONS = (
         "--log-file", metavar="PATH", help=f"Log to this file, for support ({_LOG_LEVEL}: debug, info, warning, error)."
     ),
 )
+_CONNECT = {
+    "kubeconfig": "kubeconfig",
+    "as_user": "as_user",
+    "as_groups": "as_groups",
+    "kube_cluster": "cluster",
+    "kube_user": "user",
+    "kube_server": "server",
+    "kube_token": "token",
+    "certificate_authority": "certificate_authority",
+    "insecure_skip_tls_verify": "insecure_skip_tls_verify",
+}
+"""By the name of an option, the field of the connection that it gives."""
 _NAMES = (
-    "kubeconfig",
+    *_CONNECT,
     "contexts",
     "namespaces",
     "all_namespaces",
     "velero_namespace",
     "velero_versions",
-    "as_user",
-    "as_groups",
-    "kube_cluster",
-    "kube_user",
-    "kube_server",
-    "kube_token",
-    "certificate_authority",
-    "insecure_skip_tls_verify",
     "request_timeout",
     "read_only",
 )
@@ -163,20 +167,10 @@ def _merge(before: SessionOptions, given: dict[str, Any], settings: Settings) ->
     elsewhere = any(given[name] for name in _ELSEWHERE)
     usual = before.connect.contexts == settings.expanded(settings.default_contexts)
     contexts = settings.expanded(given["contexts"]) or (() if elsewhere and usual else before.connect.contexts)
-    connect = dataclasses.replace(
-        before.connect,
-        kubeconfig=given["kubeconfig"] or before.connect.kubeconfig,
-        contexts=contexts,
-        as_user=given["as_user"] or before.connect.as_user,
-        as_groups=given["as_groups"] or before.connect.as_groups,
-        cluster=given["kube_cluster"] or before.connect.cluster,
-        user=given["kube_user"] or before.connect.user,
-        server=given["kube_server"] or before.connect.server,
-        token=given["kube_token"] or before.connect.token,
-        certificate_authority=given["certificate_authority"] or before.connect.certificate_authority,
-        insecure_skip_tls_verify=given["insecure_skip_tls_verify"] or before.connect.insecure_skip_tls_verify,
-        request_timeout=_seconds(given["request_timeout"]) or before.connect.request_timeout,
-    )
+    flags = {name: given[flag] for flag, name in _CONNECT.items() if given[flag]}
+    if (seconds := _seconds(given["request_timeout"])) is not None:
+        flags["request_timeout"] = seconds
+    connect = dataclasses.replace(before.connect, contexts=contexts, **flags)
     if connect.certificate_authority and connect.insecure_skip_tls_verify:
         raise click.UsageError("give --certificate-authority or --insecure-skip-tls-verify, not both")
     namespaces = () if given["all_namespaces"] else given["namespaces"] or before.namespaces

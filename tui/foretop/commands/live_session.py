@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import signal
-import sys
 import time
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
@@ -14,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from foretop.commands.output import say_to, warn
+from foretop.commands.output import say_progress, warn
 from foretop_core.background import in_thread
 from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.dashboard.state import DashboardState
@@ -32,7 +31,7 @@ JUDGED_VOLUMES = frozenset({CLAIM.name, VOLUME.name})
 @asynccontextmanager
 async def running_session(session_options: SessionOptions, kinds: tuple[Kind, ...] = WATCHED) -> AsyncIterator[Session]:
     """Archives are read in a thread, which may take seconds; what was left out of them is said."""
-    opened = partial(open_session, session_options, os.environ, kinds=kinds, progress=_tell)
+    opened = partial(open_session, session_options, os.environ, kinds=kinds, progress=say_progress)
     session = await in_thread(opened) if session_options.files else opened()
     for client in session.connections.clients.values():
         warn([ForetopError(f"{client.config.name}: {note}") for note in client.notes])
@@ -41,12 +40,6 @@ async def running_session(session_options: SessionOptions, kinds: tuple[Kind, ..
         yield session
     finally:
         await session.stop()
-
-
-def _tell(text: str) -> None:
-    """On a terminal only."""
-    if sys.stderr.isatty():
-        say_to(text, err=True)
 
 
 async def wait_synced(session: Session) -> tuple[list[str], list[ForetopError]]:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import click
 
-from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.object_selection import ObjectSelection, choosing_options, select_one
 from foretop.commands.write_command import (
     CommandSession,
-    acting_options,
     add_plain_verbs,
     add_verbs_of_rooms,
-    in_session,
     verb_of,
     wait_option,
+    writing,
 )
 from foretop_core.actions.planners.nonadmin import (
     DECIDE_STORAGE,
@@ -40,9 +38,7 @@ def nab() -> None:
 @choosing_options
 @click.option("--force", is_flag=True, help="Use spec.forceDeleteBackup if the cluster supports it: the data stays.")
 @wait_option
-@connection_options
-@acting_options
-@in_session(_NAB_KINDS)
+@writing(_NAB_KINDS)
 async def delete(at: CommandSession, selection: ObjectSelection, force: bool) -> int:
     """Delete non-admin backups with their data, by spec.deleteBackup."""
     items = selection.of(at.snapshot, NAB, at.snapshot.nabs)
@@ -69,9 +65,7 @@ def storage_request() -> None:
 
 @verb_of(storage_request, DECIDE_STORAGE)
 @click.argument("names", nargs=-1, required=True)
-@connection_options
-@acting_options
-@in_session((NABSL_REQUEST,))
+@writing((NABSL_REQUEST,))
 async def approve(at: CommandSession, names: tuple[str, ...]) -> int:
     """Let Velero use the storage location of a tenant."""
     return await _decide(at, names, "approve")
@@ -79,9 +73,7 @@ async def approve(at: CommandSession, names: tuple[str, ...]) -> int:
 
 @verb_of(storage_request, DECIDE_STORAGE, 1)
 @click.argument("names", nargs=-1, required=True)
-@connection_options
-@acting_options
-@in_session((NABSL_REQUEST,))
+@writing((NABSL_REQUEST,))
 async def reject(at: CommandSession, names: tuple[str, ...]) -> int:
     """Refuse the storage location of a tenant."""
     return await _decide(at, names, "reject")

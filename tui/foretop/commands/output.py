@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -69,6 +70,12 @@ def say(line: str = "", *, sign: str = "") -> None:
 def say_to(line: str, err: bool = False, *, sign: str = "") -> None:
     """A line for whoever reads this: on standard error where standard output is for a machine."""
     click.echo(f"{sign}{unsigned(line)}", err=err)
+
+
+def say_progress(text: str) -> None:
+    """A line on how far something has come, for a person at a terminal only."""
+    if sys.stderr.isatty():
+        say_to(text, err=True)
 
 
 def say_signed(line: str, err: bool = False) -> None:

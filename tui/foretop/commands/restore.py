@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from foretop.commands.backup_spec_options import TRUTH
-from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.object_selection import (
     label_selector,
@@ -17,12 +16,11 @@ from foretop.commands.object_selection import (
 )
 from foretop.commands.write_command import (
     CommandSession,
-    acting_options,
     add_plain_verbs,
     add_verbs_of_rooms,
-    in_session,
     verb_of,
     wait_option,
+    writing,
 )
 from foretop_core.actions.planners.restores import (
     RESTORE_FROM,
@@ -90,9 +88,7 @@ def _spec(given: dict[str, Any]) -> RestoreSpec:
 @click.option("-l", "--selector", "item_labels", metavar="LABELS", help="Only objects with these labels.")
 @click.option("--labels", multiple=True, metavar="KEY=VALUE", help="Labels of the restore.")
 @wait_option
-@connection_options
-@acting_options
-@in_session(KINDS, _request)
+@writing(KINDS, _request)
 async def create(at: CommandSession, from_backup: str, request: RestoreRequest) -> int:
     """Restore from a backup."""
     backup = select_one(at.snapshot, BACKUP, at.snapshot.backups, from_backup)

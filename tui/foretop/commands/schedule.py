@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from foretop.commands import argument_values
 from foretop.commands.backup_spec_options import TRUTH, template_from, template_options
-from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.live_session import wait_synced
 from foretop.commands.object_selection import (
@@ -29,11 +28,10 @@ from foretop.commands.output import say_to
 from foretop.commands.write_command import (
     DONE,
     CommandSession,
-    acting_options,
     add_plain_verbs,
-    in_session,
     verb_of,
     wait_option,
+    writing,
 )
 from foretop.terminal.editor import create_draft, run_editor
 from foretop.terminal.job_control import signals_left_to_the_child
@@ -109,9 +107,7 @@ def command() -> None:
     metavar="ID",
     help="Name of this window; unpause --batch ID resumes exactly its schedules. Without names: the window to change.",
 )
-@connection_options
-@acting_options
-@in_session(KINDS)
+@writing(KINDS)
 async def pause(
     at: CommandSession, selection: ObjectSelection, reason: str | None, until: str | None, batch: str | None
 ) -> int:
@@ -149,9 +145,7 @@ async def pause(
     "the dashboard proposes to skip.",
 )
 @wait_option
-@connection_options
-@acting_options
-@in_session(KINDS)
+@writing(KINDS)
 async def unpause(at: CommandSession, selection: ObjectSelection, batch: str | None, skip: str | None) -> int:
     """Let schedules run again, with or without the backup that is overdue."""
     choice = Choice.LEAVE if skip is None else Choice.SKIP if skip == "true" else Choice.DO_NOT_SKIP
@@ -198,9 +192,7 @@ def _new_schedules(name: str | None, source: str | None, **given: Any) -> dict[s
 @click.option("--annotations", multiple=True, metavar="KEY=VALUE", help="Annotations of the schedule.")
 @template_options
 @wait_option
-@connection_options
-@acting_options
-@in_session(KINDS, _new_schedules)
+@writing(KINDS, _new_schedules)
 async def create(at: CommandSession, wanted: list[NewSchedule]) -> int:
     """Make a schedule: NAME --schedule CRON, or -f FILE."""
     placed = [
@@ -221,9 +213,7 @@ async def create(at: CommandSession, wanted: list[NewSchedule]) -> int:
     help="How its volumes are taken: as leaves out the fewest, by Velero's default, as files, or as moved snapshots.",
 )
 @wait_option
-@connection_options
-@acting_options
-@in_session((*KINDS, NAMESPACE))
+@writing((*KINDS, NAMESPACE))
 async def cover(at: CommandSession, spaces: tuple[str, ...], cron: str, volumes: str) -> int:
     """Create a schedule for namespaces, with a template that takes their volumes."""
     at.session.watch_on_demand(KINDS_OF_VOLUMES)
@@ -270,9 +260,7 @@ def _texts(name: str, editor: bool, **given: Any) -> dict[str, Any]:
 @click.option("--skip-immediately", "skip", type=TRUTH, metavar="true|false", help="Skip the run that is due.")
 @click.option("--editor", is_flag=True, help="Edit the whole spec with $KUBE_EDITOR, $VISUAL, $EDITOR or vi.")
 @wait_option
-@connection_options
-@acting_options
-@in_session(KINDS, _texts)
+@writing(KINDS, _texts)
 async def edit(at: CommandSession, name: str, editor: bool, texts: Mapping[str, str]) -> int:
     """Change a schedule: by flags, or in an editor.
 

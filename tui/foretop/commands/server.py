@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from foretop.commands.backup_spec_options import TRUTH
-from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
-from foretop.commands.write_command import CommandSession, acting_options, in_session, verb_of
+from foretop.commands.write_command import CommandSession, verb_of, writing
 from foretop_core.actions.planners.server_default import SERVER_DEFAULT, plan_server_default
 from foretop_core.actions.plans import chosen
 from foretop_core.errors import ActionRefused
@@ -23,9 +22,7 @@ def command() -> None:
 
 @verb_of(command, SERVER_DEFAULT)
 @click.option("--schedule-skip-immediately", "skip", type=TRUTH, required=True, metavar="true|false")
-@connection_options
-@acting_options
-@in_session((DEPLOYMENT, BACKUP, RESTORE))
+@writing((DEPLOYMENT, BACKUP, RESTORE))
 async def set_default(at: CommandSession, skip: str) -> int:
     """Set a flag of the Velero Deployment; Velero restarts, which kills what is running."""
     every = at.session.store.all(at.context, Deployment)

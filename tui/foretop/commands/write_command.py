@@ -158,8 +158,7 @@ def add_plain_verbs(group: click.Group, kinds: tuple[Kind, ...]) -> None:
     for record in RECORDS:
         for index, line in enumerate(record.commands):
             if line.help and line.words.startswith(f"{group.name} "):
-                command = acting_options(in_session(kinds)(functools.partial(_ask_of_named, record=record)))
-                command = connection_options(command)
+                command = writing(kinds)(functools.partial(_ask_of_named, record=record))
                 command.__doc__ = line.help
                 verb_of(group, record, index)(choosing_options(wait_option(command) if record.follow else command))
 
@@ -277,6 +276,13 @@ def in_session(
         return command
 
     return decorate
+
+
+def writing(
+    kinds: tuple[Kind, ...], prepare: Callable[..., dict[str, Any]] | None = None
+) -> Callable[[Callable[..., Coroutine[Any, Any, int]]], Callable[..., Any]]:
+    """The same for a command that writes, with the options of every write and of every connection."""
+    return lambda function: connection_options(acting_options(in_session(kinds, prepare)(function)))
 
 
 @asynccontextmanager

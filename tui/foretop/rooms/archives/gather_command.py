@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import judged_state, running_session, wait_synced
-from foretop.commands.output import say, say_to, table, warn
+from foretop.commands.output import say, say_progress, table, warn
 from foretop.commands.write_command import run_async
 from foretop_core.actions.journal import Journal, default_path
 from foretop_core.background import in_thread
@@ -56,7 +56,7 @@ async def _gather(options: SessionOptions, target: Path, own_log: str | None, *,
         await wait_synced(session)
         session.watch_on_demand(frozenset(kind.name for kind in ON_DEMAND))
         await wait_synced(session)
-        gathered = await gather(session, context, _tell, with_texts=with_texts)
+        gathered = await gather(session, context, say_progress, with_texts=with_texts)
         state = await judged_state(session)
         journal = await Journal(default_path(os.environ)).read_in_thread()
         log = await in_thread(lambda: read_file(Path(own_log), _MOST_LOG)) if own_log else b""
@@ -68,12 +68,6 @@ async def _gather(options: SessionOptions, target: Path, own_log: str | None, *,
     _write(target, packed)
     say(f"{target} is written: foretop open {target} shows it.")
     return 1 if gathered.problems else 0
-
-
-def _tell(text: str) -> None:
-    """On a terminal only."""
-    if sys.stderr.isatty():
-        say_to(text, err=True)
 
 
 def _findings(state: DashboardState, context: str) -> Iterator[str]:

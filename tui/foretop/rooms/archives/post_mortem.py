@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from datetime import UTC
 from functools import partial
 
 from foretop.commands.live_session import running_session
-from foretop.commands.output import say_signed, say_to
+from foretop.commands.output import say_progress, say_signed
 from foretop_core.background import in_thread
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.config import SessionOptions
@@ -27,13 +26,7 @@ async def _print(options: SessionOptions) -> int:
             recording = client.archive.recording if isinstance(client, ArchiveClient) else None
             if recording is None:
                 raise BadInput(f"{context} has no course", "it is no recording", "make one with foretop record")
-            make = partial(post_mortem, recording, context, session.thresholds, _tell)
+            make = partial(post_mortem, recording, context, session.thresholds, say_progress)
             for line in post_mortem_text(await in_thread(make), UTC).splitlines():
                 say_signed(line)
     return 0
-
-
-def _tell(text: str) -> None:
-    """On a terminal only."""
-    if sys.stderr.isatty():
-        say_to(text, err=True)

@@ -7,10 +7,9 @@ from typing import Any
 
 import click
 
-from foretop.commands.connection import connection_options
 from foretop.commands.help_examples import CommandGroup, exit_codes_text
 from foretop.commands.object_selection import select_one
-from foretop.commands.write_command import CommandSession, acting_options, add_plain_verbs, in_session, verb_of
+from foretop.commands.write_command import CommandSession, add_plain_verbs, verb_of, writing
 from foretop_core.actions.plans import chosen, objects_of
 from foretop_core.errors import BadInput
 from foretop_core.models.kinds import CRON_JOB, DEFINITION, DEPLOYMENT, PRESCALED, SCHEDULE, SERVER_STATUS, Kind
@@ -50,9 +49,7 @@ def _read(asked_for: str, warmup: str, pods: str, request: str, image: str) -> d
 @click.option("--pods", default="", metavar="NUMBER", help="How many pods ask for room.  [default: 1]")
 @click.option("--request", default="", metavar="cpu=2,memory=4Gi", help="What each of them asks for.")
 @click.option("--image", default="", metavar="IMAGE", help="An image with the program sleep.")
-@connection_options
-@acting_options
-@in_session((SCHEDULE, CRON_JOB, DEPLOYMENT, SERVER_STATUS, DEFINITION), _read)
+@writing((SCHEDULE, CRON_JOB, DEPLOYMENT, SERVER_STATUS, DEFINITION), _read)
 async def create(at: CommandSession, kind: Kind, name: str, warm_up: dict[str, Any]) -> int:
     """Create a CronJob that warms the nodes up before a Schedule or a CronJob runs.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from msgspec.structs import replace
 from foretop.commands.connection import connection_options, from_files
 from foretop.commands.help_examples import OwnOptionsFirst, example
 from foretop.commands.live_session import wait_synced
-from foretop.commands.output import emit, say, say_to, table, warn
+from foretop.commands.output import emit, say, say_progress, table, warn
 from foretop.commands.write_command import DONE, CommandSession, open_session, run_async
 from foretop.rooms.run_files.run_commands import confirm_download, print_progress, trust_options
 from foretop_core.actions.run_files import resources_of, volumes_of
@@ -196,7 +195,7 @@ async def _inside(
     if wanted.against == _NOW:
         kinds = [kind.kind for kind in resources.kinds]
         client = at.session.clusters[at.context].client
-        live = await live_objects(client, wanted.namespaces, kinds, _tell)
+        live = await live_objects(client, wanted.namespaces, kinds, say_progress)
         problems += [ForetopError(one) for one in live.not_compared()]
         differing = differs_now(resources, live, wanted.namespaces, wanted.text)
         return replace(inside, differing=differing, sides=(backup.name, NOW))
@@ -210,12 +209,6 @@ async def _inside(
         return inside
     differing = copies_differ(resources, theirs, wanted.namespaces, wanted.text)
     return replace(inside, differing=differing, sides=(backup.name, other.name))
-
-
-def _tell(text: str) -> None:
-    """On a terminal only."""
-    if sys.stderr.isatty():
-        say_to(text, err=True)
 
 
 def _check_names(
