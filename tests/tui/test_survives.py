@@ -39,7 +39,7 @@ async def _still_works(shown: Screen) -> None:
     [
         (ScreenActions, "do_zone", ["Z"]),
         (ObjectActions, "do_open", ["2", "enter"]),
-        (TablePage, "do_mark", ["2", "space"]),
+        (Table, "toggle_mark", ["2", "space"]),
         (Table, "action_move", ["2", "down"]),
         (Table, "_sort", ["7", "greater_than_sign"]),
     ],

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.text import Text
 from textual import events, on
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
@@ -172,6 +172,22 @@ class ChoicePicker(BaseModal[int]):
             event.stop()
             self.dismiss(None)
             self.app.call_later(other[1], place)
+
+
+def choose(
+    app: App[object],
+    title: str,
+    labels: Sequence[str],
+    take: Callable[[int], object],
+    others: Mapping[str, tuple[str, Callable[[int], None]]] = MappingProxyType({}),
+) -> None:
+    """Opens a list of choices; the index of the one that is chosen is taken."""
+
+    def chosen(place: int | None) -> None:
+        if place is not None:
+            take(place)
+
+    app.push_screen(ChoicePicker(title, labels, others), chosen)
 
 
 class TooSmallScreen(Screen[None]):

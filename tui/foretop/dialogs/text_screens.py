@@ -11,7 +11,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from foretop.dialogs.base_modal import ChoicePicker, TextModal
+from foretop.dialogs.base_modal import TextModal, choose
 from foretop.terminal.clipboard import copy
 from foretop.widgets.line_widgets import TextPane
 from foretop.widgets.paragraphs import Paragraph, Span, paragraph, span
@@ -77,12 +77,8 @@ def explain(app: App[object], topic: str) -> None:
 def choose_topic(app: App[object]) -> None:
     """A list of the topics; enter opens one."""
     topics = list(explanations().values())
-
-    def chosen(place: int | None) -> None:
-        if place is not None:
-            app.push_screen(ExplanationScreen(topics[place]))
-
-    app.push_screen(ChoicePicker(_TITLE, [f"{topic.topic:<10} {topic.title}" for topic in topics]), chosen)
+    labels = [f"{topic.topic:<10} {topic.title}" for topic in topics]
+    choose(app, _TITLE, labels, lambda place: app.push_screen(ExplanationScreen(topics[place])))
 
 
 _WAYS = "up/down scroll   c copy   C copy as Markdown   esc/q close"

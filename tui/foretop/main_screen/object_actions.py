@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from foretop.bindings import Handler, handlers_by_name
-from foretop.dialogs.base_modal import ChoicePicker
+from foretop.dialogs.base_modal import choose
 from foretop.main_screen.action_host import ActionHost
 from foretop.pages.page import PageAddress
 from foretop.pages.table_page import TablePage
@@ -166,14 +166,11 @@ class ObjectActions:
             kinds = [kind_word(key.kind) for key in targets]
             size = max(map(len, kinds))
             labels = [f"{kind:<{size}}  {key.namespace}/{key.name}" for kind, key in zip(kinds, targets, strict=True)]
-            self.host.app.push_screen(ChoicePicker("Jump to", labels), self._jumped(targets))
 
-    def _jumped(self, targets: tuple[ObjectRef, ...]) -> Callable[[int | None], None]:
-        def chosen(place: int | None) -> None:
-            if place is not None:
+            def jump(place: int) -> None:
                 self.host.run_worker(self._jump(targets[place]))
 
-        return chosen
+            choose(self.host.app, "Jump to", labels, jump)
 
     async def _jump(self, key: ObjectRef) -> None:
         """To its row where it has one, else to its detail."""

@@ -25,7 +25,7 @@ from foretop.bindings import (
     key_name,
     page_key,
 )
-from foretop.dialogs.base_modal import ChoicePicker
+from foretop.dialogs.base_modal import choose
 from foretop.main_screen.action_host import ActionHost, AppHost
 from foretop.main_screen.object_actions import run_under_cursor
 from foretop.main_screen.write_actions import WriteActions, all_windows, why_no_window, window_labels
@@ -149,12 +149,7 @@ class ScopeCommands:
         take: Callable[[str], None],
         labels: Sequence[str] = (),
     ) -> None:
-        def chosen(place: int | None) -> None:
-            if place is not None:
-                take(("", *names)[place])
-
-        shown = [everything, *(labels or names)]
-        self._host.app.push_screen(ChoicePicker(title, shown), chosen)
+        choose(self._host.app, title, [everything, *(labels or names)], lambda place: take(("", *names)[place]))
 
     def _namespaces(self) -> list[str]:
         """The namespaces that something was seen in."""
@@ -296,9 +291,8 @@ class ScreenActions:
 
         rows = page.rows
 
-        def chosen(place: int | None) -> None:
-            if place is not None:
-                self.host.run_worker(write(ExportFormat.CSV if place == 0 else ExportFormat.JSON))
+        def take(place: int) -> None:
+            self.host.run_worker(write(ExportFormat.CSV if place == 0 else ExportFormat.JSON))
 
         async def write(form: ExportFormat) -> None:
             try:
@@ -308,7 +302,7 @@ class ScreenActions:
             else:
                 self.host.app.notify(f"{humanize.count(count, 'row')} saved to {path}")
 
-        self.host.app.push_screen(ChoicePicker(f"Save {len(rows.table):,} rows as", ["CSV", "JSON"]), chosen)
+        choose(self.host.app, f"Save {len(rows.table):,} rows as", ["CSV", "JSON"], take)
 
     def do_windows(self) -> None:
         """All pause windows: one is changed or resumed as a whole, or its first schedule is gone to."""
@@ -320,19 +314,18 @@ class ScreenActions:
             self.host.app.notify(why_no_window(state))
             return
 
-        def chosen(place: int | None) -> None:
-            if place is not None:
-                context, window = windows[place]
-                first = window.schedules[0]
-                key = ObjectRef(context, SCHEDULE.name, first.namespace, first.name)
-                self.host.run_worker(self.host.go(PageAddress("schedules", filter="", key=key, jumped=True)))
+        def show(place: int) -> None:
+            context, window = windows[place]
+            first = window.schedules[0]
+            key = ObjectRef(context, SCHEDULE.name, first.namespace, first.name)
+            self.host.run_worker(self.host.go(PageAddress("schedules", filter="", key=key, jumped=True)))
 
         others = {
             key_name(CHANGE_PAUSE.id): ("change all of it", lambda place: self.write_actions.change(*windows[place])),
             key_name(RESUME): ("resume all of it", lambda place: self.write_actions.resume(*windows[place])),
         }
         title = "Pause windows: enter goes to the first schedule of one"
-        self.host.app.push_screen(ChoicePicker(title, window_labels(state, windows), others), chosen)
+        choose(self.host.app, title, window_labels(state, windows), show, others)
 
     async def do_handover(self) -> None:
         """The whole of what the dashboard watches, whatever the page is narrowed to."""
@@ -465,17 +458,13 @@ class ScreenActions:
         self.host.app.notify("Retrying now")
 
     def do_sign_in(self) -> None:
-        state, app = self.host.state, self.host.app
-        contexts = state.signed_out() if state is not None else ()
-
-        def chosen(place: int | None) -> None:
-            if place is not None and state is not None:
-                sign_in(app, state, contexts[place])
-
+        if (state := self.host.state) is None:
+            return
+        app, contexts = self.host.app, state.signed_out()
         if len(contexts) == 1:
-            chosen(0)
+            sign_in(app, state, contexts[0])
         elif contexts:
-            app.push_screen(ChoicePicker("Sign in to", contexts), chosen)
+            choose(app, "Sign in to", contexts, lambda place: sign_in(app, state, contexts[place]))
 
     def do_suspend(self) -> None:
         self.host.app.action_suspend_process()

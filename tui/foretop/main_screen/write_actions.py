@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from foretop.bindings import RESUME, ROOM_ACTIONS, WRITE_ACTIONS, Handler, key_name, page_key
 from foretop.dialogs.action_targets import ActionTargets
-from foretop.dialogs.base_modal import ChoicePicker
+from foretop.dialogs.base_modal import choose
 from foretop.main_screen.action_host import ActionHost
 from foretop.main_screen.object_actions import newest_copy, run_under_cursor
 from foretop.pages.table_page import TablePage
@@ -385,16 +385,11 @@ class WriteActions:
     def _resume(self) -> None:
         """Resumes the window that paused the schedule under the cursor; where that is none, a person chooses one."""
         state, offered = self.host.state, self._windows()
-
-        def chosen(place: int | None) -> None:
-            if place is not None:
-                self.resume(*offered[place])
-
         if len(offered) == 1:
-            chosen(0)
+            self.resume(*offered[0])
         elif offered and state is not None:
             labels = window_labels(state, offered)
-            self.host.app.push_screen(ChoicePicker("Resume which window", labels), chosen)
+            choose(self.host.app, "Resume which window", labels, lambda place: self.resume(*offered[place]))
 
     def resume(self, context: str, window: PauseWindow) -> None:
         self._open(UNPAUSE, ActionTargets(_keys(context, window), window=window.name))

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 
 from foretop.bindings import Handler
-from foretop.dialogs.base_modal import ChoicePicker
+from foretop.dialogs.base_modal import choose
 from foretop.pages.filterable_page import FilterablePage, filter_line
 from foretop.pages.page import PageAddress, PageHost, safely
 from foretop.panes.calendar_pane import fitted, folded, lane_box, lane_line, phrases, when
@@ -362,17 +362,16 @@ class CalendarPage(FilterablePage):
             self.app.notify(f"No two schedules start together within 24 hours{more}")
             return
 
-        def chosen(place: int | None) -> None:
-            if place is not None:
-                snapshot, meeting = sets[place]
-                self.lanes.go_to(snapshot.ref(meeting.schedules[0]))
-                names = ", ".join(schedule.name for schedule in meeting.schedules)
-                start = when(meeting.minutes[0], state.now(), state.zone)
-                self.app.notify(f"{meeting.size} start together {start}: {names}")
+        def show(place: int) -> None:
+            snapshot, meeting = sets[place]
+            self.lanes.go_to(snapshot.ref(meeting.schedules[0]))
+            names = ", ".join(schedule.name for schedule in meeting.schedules)
+            start = when(meeting.minutes[0], state.now(), state.zone)
+            self.app.notify(f"{meeting.size} start together {start}: {names}")
 
         labels = [self._collision_label(snapshot.context, meeting, state) for snapshot, meeting in sets]
         title = f"Starting in the same minute within 24 hours: {count(len(sets), 'set')}"
-        self.app.push_screen(ChoicePicker(title, labels), chosen)
+        choose(self.app, title, labels, show)
 
     def _collision_label(self, context: str, meeting: Meeting, state: DashboardState) -> str:
         where = f"{self.lanes.names.get(context, context)}  " if self.lanes.names else ""

@@ -190,7 +190,7 @@ class DetailPage(Page, can_focus=True):
         return {
             **super().handlers(),
             "open": self.do_open,
-            "section": self.do_section,
+            "section": lambda: self.action_section(1),
             "search": self.do_search,
             "yaml": self.do_yaml,
             "describe": self.do_describe,
@@ -200,9 +200,6 @@ class DetailPage(Page, can_focus=True):
         """The way back from the run leads here."""
         if (run := self._runs.cursor) is not None:
             await self.host.go(PageAddress(self.page_id, key=run, jumped=True))
-
-    def do_section(self) -> None:
-        self.action_section(1)
 
     def do_search(self) -> None:
         self.add_class("-filtering")

@@ -394,30 +394,18 @@ class TablePage(FilterablePage):
     def handlers(self) -> Mapping[str, Handler]:
         return {
             **super().handlers(),
-            "mark": self.do_mark,
-            "mark_range": self.do_mark_range,
-            "mark_all": self.do_mark_all,
-            "clear_marks": self.do_clear_marks,
+            "mark": self.table.toggle_mark,
+            "mark_range": self.table.mark_range,
+            "mark_all": self.table.mark_all,
+            "clear_marks": self.table.clear_marks,
             "sort_before": lambda: self.table.sort_beside(-1),
             "sort_after": lambda: self.table.sort_beside(1),
             "sort_selected": self.table.sort_selected,
             "wide": self.do_wide,
             "group": self.do_group,
-            "fold": self.do_fold,
+            "fold": self.table.fold,
             "faults": self.do_faults,
         }
-
-    def do_mark(self) -> None:
-        self.table.toggle_mark()
-
-    def do_mark_range(self) -> None:
-        self.table.mark_range()
-
-    def do_mark_all(self) -> None:
-        self.table.mark_all()
-
-    def do_clear_marks(self) -> None:
-        self.table.clear_marks()
 
     def do_wide(self) -> None:
         self.table.toggle_wide()
@@ -427,9 +415,6 @@ class TablePage(FilterablePage):
         # Full, the table has its titles, and no line that is free.
         lines = self.table.height if self.is_framed else self.size.height - (_HEAD - 1) - self._usual_pane
         self.table.toggle_groups(lines)
-
-    def do_fold(self) -> None:
-        self.table.fold()
 
     def do_faults(self) -> None:
         if self.rows is not None:
