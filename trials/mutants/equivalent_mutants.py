@@ -37,6 +37,12 @@ SAME = (
         "decides from which midnight on the walk may jump: until then it goes day by day, to the same runs",
     ),
     SameProgram(
+        "core/foretop_core/cron/zone_walk.py",
+        "CLEAR_OF_CHANGE = timedelta(hours=26)",
+        "26 to 27",
+        "the same: it goes day by day for an hour more",
+    ),
+    SameProgram(
         "core/foretop_core/rules/cron_dialects/upgrade_effect.py",
         'aim = expression(prefix + " ".join(meant), dialects[-1])',
         "1 to 2",

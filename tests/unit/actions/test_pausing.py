@@ -407,6 +407,7 @@ def test_a_clock_time_that_is_now_is_tomorrow_s() -> None:
     now = NOW.replace(second=0)
     assert read_end("02:41", now) == now + timedelta(days=1)
     assert read_end("02:42", now) == now + timedelta(minutes=1)
+    assert end_as_typed(now + timedelta(days=1), now) == "02:41Z"
 
 
 @pytest.mark.parametrize(
