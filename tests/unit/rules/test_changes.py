@@ -48,6 +48,10 @@ def test_a_pause_is_told_once_with_who_did_it() -> None:
     assert words(schedule(), by_foretop) == ["paused: false → true by maria"]
 
 
+def test_who_changed_an_expression_is_not_said_where_nothing_tells_it() -> None:
+    assert words(schedule(), schedule(cron="0 4 * * *")) == ["spec.schedule: 0 2 * * * → 0 4 * * *"]
+
+
 def test_long_values_are_told_from_where_they_differ() -> None:
     kept = [f"kind-{number}" for number in range(20)]
     before, after = (schedule(template={"excludedResources": kinds}) for kinds in (kept, [*kept, "secrets"]))

@@ -216,7 +216,9 @@ def test_a_backup_failed_when_it_ended_and_not_when_it_started() -> None:
     bad = backup("nightly-20261115020003", "Failed", started="02:00:04", ended="02:20:00", of="nightly", errors=3)
     found = only(location(), schedule(last="02:00:03"), *GOOD_RUNS[:2], bad)
     assert found.since == at("02:20:00")
-    assert "failed: nightly-20261115020003 at 02:20:00Z" in render(found.evidence, NOW)
+    assert render(found.evidence, NOW).startswith("Its last backup failed: nightly-20261115020003 at 02:20:00Z")
+    newer = only(location(), schedule(last="02:30:03"), *GOOD_RUNS[:2], bad)
+    assert render(newer.evidence, NOW).startswith("Its newest visible backup failed: nightly-20261115020003 at ")
 
 
 def test_consecutive_failures_are_counted_with_the_gap_in_protection() -> None:
