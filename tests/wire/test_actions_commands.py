@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from foretop.cli import run
+from foretop_core.actions.journal import Journal, default_path
 from foretop_demo.local_api_server import LocalApiServer
 from tests.wire.action_fixtures import Wire, wire
 from tests.wire.command_fixtures import Foretop, box, foretop, held, home, only
@@ -221,6 +222,28 @@ def test_the_journal_lists_what_was_written(foretop: Foretop, capsys: pytest.Cap
     assert item["before"] == {"spec": {"paused": False, "skipImmediately": None}}
     assert item["patch"]["spec"] == {"paused": True}
     assert {"at", "user", "context"} <= item.keys()
+
+
+def test_the_journal_says_how_many_of_its_lines_cannot_be_read(
+    foretop: Foretop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert foretop("schedule", "pause", "nightly", "--yes") == 0
+    journal = Journal(default_path(os.environ))
+    whole = journal.path.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    for torn, count in ((lines[0][:40], "1 line"), (b"[]\n" + b"x" * 40_000 + b"\n\n", "2 lines")):
+        journal.path.write_bytes(torn)
+        capsys.readouterr()
+        for form in ("text", "json"):
+            assert run(["journal", "-o", form]) == 1
+            printed = capsys.readouterr()
+            assert "No writes" not in printed.out
+            assert printed.err == (
+                f"foretop: {count} of the journal {journal.folder} cannot be read: what was written is not known\n"
+            )
+    journal.path.write_bytes(whole + b"\n")
+    assert run(["journal"]) == 0
+    assert not capsys.readouterr().err
 
 
 @pytest.fixture

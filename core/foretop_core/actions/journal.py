@@ -191,12 +191,17 @@ class Journal(msgspec.Struct, frozen=True):
         except TimeoutError:
             raise ForetopError(f"The journal {self.folder} cannot be read", "the disk does not answer") from None
 
+    def lines_passed_over(self) -> int:
+        """How many lines cannot be read: what they tell of is not known. Blocks."""
+        # A piece of a line that is longer than an entry has one byte more.
+        lines = (line for line in self._all_lines() if line.strip() and len(line) <= MOST_ENTRY_BYTES)
+        return sum(_entry_of(line) is None for line in lines)
+
     def _entries(self) -> Iterator[JournalEntry]:
-        for line in chain.from_iterable(map(self._lines, self._listed())):
-            try:
-                yield msgspec.json.decode(line, type=JournalEntry)
-            except (ValueError, RecursionError):
-                continue
+        return (entry for line in self._all_lines() if (entry := _entry_of(line)) is not None)
+
+    def _all_lines(self) -> Iterator[bytes]:
+        return chain.from_iterable(map(self._lines, self._listed()))
 
     def _listed(self) -> Sequence[Path]:
         try:
@@ -220,6 +225,13 @@ class Journal(msgspec.Struct, frozen=True):
             return
         except OSError as problem:
             raise _unreadable(path, problem) from None
+
+
+def _entry_of(line: bytes) -> JournalEntry | None:
+    try:
+        return msgspec.json.decode(line, type=JournalEntry)
+    except (ValueError, RecursionError):
+        return None
 
 
 def default_path(environ: Mapping[str, str]) -> Path:
