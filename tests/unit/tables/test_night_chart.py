@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foretop.terminal.themes import to_ascii
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.tables.engine.status_glyphs import Tone
 from foretop_core.tables.timeline.night_chart import (
@@ -53,7 +54,7 @@ def runs(draw: st.DrawFn) -> LaneRun:
 def test_a_lane_has_the_cells_of_its_axis_and_only_signs_of_one_cell(many: list[LaneRun]) -> None:
     cells = lane_cells(many, AXIS, NOW, [0, 12])
     assert len(cells) == AXIS.cells
-    assert all(len(cell.text) == len(cell.ascii) == 1 and cell.ascii.isascii() for cell in cells)
+    assert all(len(cell.text) == len(to_ascii(cell.text)) == 1 and to_ascii(cell.text).isascii() for cell in cells)
 
 
 @QUICK
@@ -105,14 +106,15 @@ def test_slots_are_counted_by_the_cell_and_the_top_row_warns_where_somebody_wait
     (row,) = slot_rows(loads, 1, AXIS, NOW, one_row=False)
     assert "".join(cell.text for cell in row[:4]) == "███ "
     assert [cell.tone for cell in row[:3]] == [Tone.WARN, Tone.WARN, Tone.RUNNING]
-    assert "".join(cell.ascii for cell in row[:4]) == "111 "
+    (row,) = slot_rows(loads, 1, AXIS, NOW, one_row=False, in_numbers=True)
+    assert "".join(cell.text for cell in row[:4]) == "111 "
     assert "".join(cell.text for cell in waiting_cells(loads)[:3]) == "11 "
     assert slot_scale(3, one_row=False) == ["3", "2", "1"]
     assert slot_scale(8, one_row=False) == ["8", "6", "4", "2"]
 
 
 def test_a_window_is_drawn_where_no_hour_stands() -> None:
-    hours = [ChartCell("02:00", "02:00", Tone.DIM), ChartCell("       ", "       ", Tone.DIM)]
+    hours = [ChartCell("02:00", Tone.DIM), ChartCell("       ", Tone.DIM)]
     window = read_window("02:20-02:40")
     assert isinstance(window, Window)
     cells = with_window(hours, AXIS, window, is_free=False)

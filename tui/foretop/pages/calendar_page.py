@@ -75,7 +75,7 @@ _SIGNS = (
 _SIGNS_LINE = WordLine(
     "Signs",
     tuple(
-        piece for sign, tone, word in _SIGNS for piece in (Phrase(sign.glyph, tone, is_sign=True), Phrase(f" {word} "))
+        piece for sign, tone, word in _SIGNS for piece in (Phrase(sign.value, tone, is_sign=True), Phrase(f" {word} "))
     ),
 )
 

@@ -102,7 +102,7 @@ _RAISED = "bright_black"
 _FAINT_SHARE, _RAISED_SHARE = 0.18, 0.12
 """How far from the background to the text the colours stand that a skin leaves out."""
 _WITHOUT_DIM = Style(dim=False)
-_ASCII = str.maketrans("─│┊┌┐└┘╭╮╰╯┤▸▾‹›↑↓×░▒╌▎▁▂▃▄▅▆▇█▍▋▉▌▪━╸", "-| ++`++++++>v<>^vx:/.'__--#######>*=-")
+_ASCII = str.maketrans("═─│┊▼┌┐└┘╭╮╰╯┤▸▾‹›↑↓×░▒╌▎▁▂▃▄▅▆▇█▍▋▉▌▪━╸", "=-| v++`++++++>v<>^vx:/.'__--#######>*=-")
 
 
 def complete(colours: Mapping[str, str]) -> Mapping[str, str]:

@@ -405,7 +405,7 @@ class Timeline(Widget, can_focus=True):
         of = f" {self.names[night.context]}" if night is not None and self.names.get(night.context) else ""
         word = f"slots in use{of}" if self.is_framed else f"slots of {limit}{of}"
         lines: list[Line] = []
-        rows = slot_rows(loads, limit, axis, self._now, one_row=self._one_row)
+        rows = slot_rows(loads, limit, axis, self._now, one_row=self._one_row, in_numbers=self._is_ascii)
         for row, number in zip(rows, slot_scale(limit, one_row=self._one_row), strict=True):
             scale = f"{number}┤ " if number else "   "
             head = pad(cut_end(f" {word if not lines else ''}", self._left - len(scale)), 0)
@@ -418,7 +418,7 @@ class Timeline(Widget, can_focus=True):
     def _spans(self, cells: Iterable[ChartCell]) -> list[Span]:
         """Neighbours of one tone become one span."""
         return [
-            Span("".join(cell.ascii if self._is_ascii else cell.text for cell in group), style_of(tone))
+            Span("".join(cell.text for cell in group), style_of(tone))
             for tone, group in groupby(cells, key=lambda cell: cell.tone)
         ]
 
@@ -531,7 +531,7 @@ class Timeline(Widget, can_focus=True):
         assert self._zone is not None
         loads = self._loads(axis, place)
         one_row = height == 1
-        rows = slot_rows(loads, limit, axis, self._now, one_row=one_row)
+        rows = slot_rows(loads, limit, axis, self._now, one_row=one_row, in_numbers=self._is_ascii)
         words: DayWords | None = None
         if night is not None and not self.is_outdated:
             shown = night

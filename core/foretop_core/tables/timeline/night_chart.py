@@ -26,34 +26,29 @@ _MOST_DIGIT, MANY = 9, "+"
 
 
 class LaneSign(Enum):
-    """The sign of a cell: its glyph, and the one of a terminal that has ASCII alone."""
+    """The sign of a cell."""
 
-    EMPTY = (" ", " ")
-    HOUR = ("┊", " ")
-    NOW = ("│", "|")
-    RANGE = ("╌", ".")
-    WAIT = ("░", ":")
-    WARM = ("▒", "/")
-    UNWARMED = ("·", "-")
-    RUN = ("▆", "#")
-    DONE = ("█", "#")
-    SHORT = ("▎", "'")
-    UNKNOWN = ("?", "?")
-    PAUSED = ("‖", "=")
-    PARTLY = ("P", "P")
-    FAILED = ("F", "F")
-    LOST = ("×", "x")
-
-    def __init__(self, glyph: str, ascii_glyph: str) -> None:
-        self.glyph = glyph
-        self.ascii = ascii_glyph
+    EMPTY = " "
+    HOUR = "┊"
+    NOW = "│"
+    RANGE = "╌"
+    WAIT = "░"
+    WARM = "▒"
+    UNWARMED = "·"
+    RUN = "▆"
+    DONE = "█"
+    SHORT = "▎"
+    UNKNOWN = "?"
+    PAUSED = "‖"
+    PARTLY = "P"
+    FAILED = "F"
+    LOST = "×"
 
 
 class ChartCell(msgspec.Struct, frozen=True):
     """One cell of the chart: a sign of a lane, or a piece of text such as a number."""
 
     text: str
-    ascii: str
     tone: Tone = Tone.PLAIN
 
 
@@ -61,7 +56,7 @@ def cell(sign: LaneSign, tone: Tone) -> ChartCell:
     return _CELLS[sign, tone]
 
 
-_CELLS = {(sign, tone): ChartCell(sign.glyph, sign.ascii, tone) for sign in LaneSign for tone in Tone}
+_CELLS = {(sign, tone): ChartCell(sign.value, tone) for sign in LaneSign for tone in Tone}
 EMPTY = cell(LaneSign.EMPTY, Tone.PLAIN)
 Cells = tuple[ChartCell, ...]
 
@@ -247,10 +242,12 @@ def _levels(stretches: Iterable[tuple[datetime, datetime]], axis: TimeAxis) -> t
     return means, most
 
 
-def slot_rows(loads: Sequence[CellLoad], limit: int, axis: TimeAxis, now: datetime, *, one_row: bool) -> list[Cells]:
+def slot_rows(
+    loads: Sequence[CellLoad], limit: int, axis: TimeAxis, now: datetime, *, one_row: bool, in_numbers: bool = False
+) -> list[Cells]:
     """The slots in use as bars, the top row first: a row for each slot to four, or one whose full height is the limit.
 
-    The top row warns where all are taken and somebody waits.
+    The top row warns where all are taken and somebody waits; `in_numbers` it has a number in the place of each bar.
     """
     rows = 1 if one_row else max(1, min(limit, _ROWS_OF_SLOTS))
     at_now = axis.cell_of(now)
@@ -263,7 +260,7 @@ def slot_rows(loads: Sequence[CellLoad], limit: int, axis: TimeAxis, now: dateti
             full = row == rows and load.waiting > 0 and load.most >= limit
             tone = Tone.WARN if full else Tone.RUNNING if place <= at_now else Tone.DIM
             number = _digit(math.ceil(load.mean - 1e-9)) if row == rows else " "
-            line.append(ChartCell(_EIGHTHS[eighths], number, tone))
+            line.append(ChartCell(number if in_numbers else _EIGHTHS[eighths], tone))
         drawn.append(tuple(line))
     return drawn
 
@@ -276,7 +273,7 @@ def slot_scale(limit: int, *, one_row: bool) -> list[str]:
 
 def waiting_cells(loads: Sequence[CellLoad]) -> Cells:
     """How many wait at most in each cell, `MANY` above nine."""
-    return tuple(ChartCell(text := _digit(load.waiting), text, Tone.WAITING) for load in loads)
+    return tuple(ChartCell(_digit(load.waiting), Tone.WAITING) for load in loads)
 
 
 def _digit(number: int) -> str:
@@ -296,7 +293,7 @@ def with_window(
         begins, step = axis.start + place * axis.step * MINUTE, axis.step * MINUTE
         if cell.text.isspace():
             cells += [
-                ChartCell("═", "=", tone) if window.has(begins + number * step) else ChartCell(" ", " ", cell.tone)
+                ChartCell("═", tone) if window.has(begins + number * step) else ChartCell(" ", cell.tone)
                 for number in range(len(cell.text))
             ]
         else:
@@ -314,13 +311,11 @@ def hours_line(axis: TimeAxis, now: datetime, zone: tzinfo, *, short: bool) -> t
     word = ("▼now" if short else f"▼ now {local:%H:%M}") if 0 <= at_now < axis.cells else ""
     if at_now + len(word) > axis.cells:
         word = "▼" if word else ""
-    placed: list[tuple[int, ChartCell]] = (
-        [(at_now, ChartCell(word, word.replace("▼", "v"), Tone.BRIGHT))] if word else []
-    )
+    placed: list[tuple[int, ChartCell]] = [(at_now, ChartCell(word, Tone.BRIGHT))] if word else []
     for place, text in hour_labels(axis, zone):
         touches = word and place <= at_now + len(word) and place + len(text) >= at_now
         if not touches and place + len(text) <= axis.cells:
-            placed.append((place, ChartCell(text, text, Tone.DIM)))
+            placed.append((place, ChartCell(text, Tone.DIM)))
     return _line_of(placed, axis.cells)
 
 
@@ -330,7 +325,7 @@ def day_line(axis: TimeAxis, zone: tzinfo) -> tuple[ChartCell, ...]:
     for place, _ in hour_labels(axis, zone):
         text = f"{(axis.start + place * axis.step * MINUTE).astimezone(zone):%H:%M}"
         if place + len(text) <= axis.cells:
-            placed.append((place, ChartCell(text, text, Tone.DIM)))
+            placed.append((place, ChartCell(text, Tone.DIM)))
     return _line_of(placed, axis.cells)
 
 
@@ -344,7 +339,7 @@ def _line_of(placed: Iterable[tuple[int, ChartCell]], cells: int) -> tuple[Chart
 
 
 def _gap(cells: int) -> ChartCell:
-    return ChartCell(" " * cells, " " * cells)
+    return ChartCell(" " * cells)
 
 
 _DAYS = 7

@@ -250,7 +250,7 @@ def _not_made(shown: ServerNight) -> Iterator[WordLine]:
         for name, number in counted[:_MOST_NAMED]:
             phrases += [
                 Phrase(", " if phrases else ""),
-                Phrase(f"{sign.glyph} ", tone, is_sign=True),
+                Phrase(f"{sign.value} ", tone, is_sign=True),
                 Phrase(f"{number} of {name}"),
             ]
         if len(counted) > _MOST_NAMED:
@@ -264,7 +264,7 @@ def _paused(names: Sequence[str]) -> WordLine | None:
         return None
     # Nothing resumes by itself: whatever end is planned, they are played as paused.
     text = f"{humanize.count(len(names), 'schedule')}, all night: {humanize.join(list(names))}"
-    return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED, is_sign=True), Phrase(text)), 1)
+    return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.value} ", Tone.PAUSED, is_sign=True), Phrase(text)), 1)
 
 
 def _if_ended(night: Night, now: datetime, zone: tzinfo) -> WordLine | None:
