@@ -16,6 +16,7 @@ from foretop_core.cron import Dialect
 from foretop_core.models import (
     Backup,
     BackupRepository,
+    BackupSpec,
     BackupStorageLocation,
     CronJob,
     DataMovement,
@@ -43,7 +44,7 @@ from foretop_core.rules.heartbeat import Heartbeat, LifeSign, beat_second, heart
 from foretop_core.rules.indexes import Indexes
 from foretop_core.rules.lookups import Lookups, own_run
 from foretop_core.rules.phases import QUEUE_PHASES, USABLE, WAITING
-from foretop_core.rules.protection.coverage import Coverage, namespace_filter
+from foretop_core.rules.protection.coverage import Coverage, misread_patterns, namespace_filter
 from foretop_core.rules.protection.protection_index import (
     NO_POLICIES,
     ProtectionIndex,
@@ -448,6 +449,12 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
 
         deciders, annotations = self.deciders(schedule.namespace), schedule.metadata.annotations
         return run_plan(schedule.spec.template, deciders, schedule.name, annotations)
+
+    def misread(self, server: str, spec: BackupSpec, namespace: str) -> str:
+        """Why a server takes nothing of a namespace, whatever the patterns of a template say; "" where it does."""
+        names = (*spec.included_namespaces, *spec.excluded_namespaces)
+        has_patterns = any(sign in name for name in names for sign in "*?[")
+        return misread_patterns(spec, namespace, self.verdict(server).release) if has_patterns else ""
 
     def next_coverage(self, schedule: Schedule, namespace: str) -> Coverage:
         """How much of a namespace the next run of a schedule takes, without what fails with its volumes."""

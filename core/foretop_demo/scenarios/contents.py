@@ -133,6 +133,7 @@ def _file_copy(builder: ScenarioBuilder, backup: Json, namespace: str, claim: st
         "metadata": {
             "name": f"{name}-{claim}",
             "namespace": HOME,
+            "creationTimestamp": status["startTimestamp"],
             "labels": {BACKUP_LABEL: name},
             "annotations": {"velero.io/pvc-name": claim},
         },

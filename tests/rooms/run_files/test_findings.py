@@ -104,7 +104,7 @@ def test_the_volume_that_is_missing_is_named_where_it_has_a_name() -> None:
 
 
 def test_why_it_is_missing_is_told_by_its_volume_info() -> None:
-    newest, upload = copy(15, 1), from_builtins(DataUpload, {"metadata": {"name": "x", "namespace": "velero"}})
+    newest, upload = copy(15), from_builtins(DataUpload, {"metadata": {"name": "x", "namespace": "velero"}})
     base = cluster(copy(14), newest, upload, moved(14, "data-0"), moved(14, "data-1"))
     snapshot = known(base, newest, COPIED, {**skipped("podvolume: opted out"), "pvcName": "data-1"})
     (found,) = told(snapshot)

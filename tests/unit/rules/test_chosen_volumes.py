@@ -270,3 +270,11 @@ def test_beside_a_choice_a_volume_that_is_missing_stays_a_fault() -> None:
     assert (found.word, found.severity) == ("volumes missing", Severity.WARNING)
     assert found.why == "its newest copy lacks 1 of 3 volumes; 1 left out by policy"
     assert [one.name for one in found.volumes.missing] == ["logs"]
+
+
+def test_a_policy_that_was_changed_before_veleros_clock_says_that_the_copy_was_started() -> None:
+    """That clock may be ahead: the copy was made by the API server's before the change, under another policy."""
+    made = replace(_copy(resourcePolicy=POLICY), metadata=backup(created="00:30:00").metadata)
+    objects = (claim(), volume())
+    assert _facts(made, *objects, deciding=_policy(changed="2026-11-15T00:29:00Z")).volumes.chosen
+    assert not _facts(made, *objects, deciding=_policy(changed="2026-11-15T00:31:00Z")).volumes.chosen

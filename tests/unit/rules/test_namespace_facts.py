@@ -49,12 +49,15 @@ _DECIDES = Deciders(
 
 
 def facts(
-    *objects: Resource, deciding: Deciders | None = None, limits: ProtectionLimits | None = None
+    *objects: Resource,
+    deciding: Deciders | None = None,
+    limits: ProtectionLimits | None = None,
+    release: str = "1.18.3",
 ) -> NamespaceFacts:
-    snapshot = assemble(objects)
+    info = VeleroInfo(False, 1, release, volume_flags=VolumeFlags())
+    snapshot = replace(assemble(objects), servers={"velero": info})
     if deciding is not None:
-        info = VeleroInfo(False, 1, "1.18.3", volume_flags=VolumeFlags())
-        snapshot = replace(snapshot, servers={"velero": info}, deciding={"velero": deciding})
+        snapshot = replace(snapshot, deciding={"velero": deciding})
     row = snapshot.protection.row("team")
     assert row is not None
     return ProtectionJudge(snapshot, NOW, limits or ProtectionLimits()).facts(row)
@@ -324,7 +327,7 @@ def test_data_of_a_claim_of_that_name_in_perhaps_another_cluster_proves_nothing(
     named, sure = _moved(PodVolumeBackup, "data"), _moved(PodVolumeBackup, "data", uid="u1")
     found = facts(*_COVERED, _DATA, synced, named)
     assert (found.word, found.volumes.open) == ("not known", ("data",))
-    assert found.why.endswith("its data movements do not say whose data they have")
+    assert found.why.endswith("nothing in it says of which cluster its data is")
     assert facts(*_COVERED, _DATA, synced, sure).word == "protected"
     assert facts(*_COVERED, _DATA, made, named).word == "protected"
 
@@ -510,3 +513,88 @@ def test_what_was_worked_out_for_a_moment_goes_with_it() -> None:
         assert judge() is None
     finally:
         gc.enable()
+
+
+def _made(one: Backup, created: timedelta, started: timedelta | None = None, generation: int = 1) -> Backup:
+    """A copy that was made so long ago by the API server's clock, and started so long ago by Velero's."""
+    start = one.started if started is None else NOW - started
+    meta = replace(one.metadata, creation_timestamp=NOW - created, generation=generation)
+    return replace(one, metadata=meta, status=replace(one.status, start_timestamp=start))
+
+
+def test_a_copy_that_was_read_from_storage_may_be_of_another_clusters_namespace() -> None:
+    """Two clusters share a bucket, and both have a namespace of that name without a volume."""
+    read, worked_on = (_made(copy("one", "team"), timedelta(), generation=number) for number in (1, 6))
+    found = facts(*_COVERED, read)
+    assert found.word == "not known"
+    assert found.why.endswith("read from storage, and may be of a namespace of this name in another cluster")
+    assert facts(*_COVERED, worked_on).word == "protected", "Velero's clock is behind"
+
+
+def test_a_copy_with_the_time_of_a_clock_that_is_ahead_is_as_old_as_its_object() -> None:
+    ahead, young = timedelta(days=-365), timedelta(hours=1)
+    assert facts(*_COVERED, _made(copy("one", "team"), timedelta(days=4), ahead)).word == "late"
+    fresh = facts(*_COVERED, _made(copy("one", "team"), young, ahead))
+    assert (fresh.word, fresh.age) == ("protected", young)
+
+
+def test_a_claim_is_not_newer_than_a_copy_because_veleros_clock_is_behind() -> None:
+    """It was there when the backup was made, and is not in it."""
+    one = _made(copy("one", "team"), timedelta(hours=2), timedelta(hours=5))
+    left_out = claim("team", "logs", creationTimestamp=wire(NOW - timedelta(hours=3)))
+    found = facts(*_COVERED, _DATA, left_out, one, _moved(PodVolumeBackup, "data"))
+    assert (found.word, [lost.name for lost in found.volumes.missing]) == ("volumes missing", ["logs"])
+
+
+def test_a_file_copy_that_is_older_than_the_object_of_its_backup_is_of_an_earlier_one() -> None:
+    moved, one = _moved(PodVolumeBackup, "data"), _made(copy("one", "team"), timedelta(hours=1))
+    stale = replace(moved, metadata=replace(moved.metadata, creation_timestamp=NOW - timedelta(days=2)))
+    assert facts(*_COVERED, _DATA, one, moved).word == "protected"
+    assert facts(*_COVERED, _DATA, one, stale).word == "manifests only"
+
+
+@pytest.mark.parametrize(
+    ("release", "template", "word", "why"),
+    [
+        (
+            "1.18.0",
+            {"excludedNamespaces": ["kube-*"]},
+            "not covered",
+            "no schedule takes anything of it: Velero 1.18.0 takes nothing where excludedNamespaces has a pattern and "
+            "includedNamespaces is empty",
+        ),
+        ("1.18.1", {"excludedNamespaces": ["kube-*"]}, "protected", "protected"),
+        (
+            "1.17.2",
+            {"includedNamespaces": ["te*"]},
+            "not covered",
+            "no schedule takes anything of it: Velero 1.17.2 takes no patterns in includedNamespaces: "
+            "it looks for a namespace te*",
+        ),
+        ("1.17.2", {"includedNamespaces": ["te*", "team"]}, "protected", "protected"),
+        ("1.18.3", {"includedNamespaces": ["te*"]}, "protected", "protected"),
+    ],
+)
+def test_patterns_take_what_the_release_of_the_server_takes(
+    release: str, template: dict[str, Any], word: str, why: str
+) -> None:
+    """Such backups are Completed, and may have objects of the cluster in them."""
+    nightly = schedule("daily", *template.pop("includedNamespaces", ()), cron="0 3 * * *", **template)
+    made = copy("one", *nightly.spec.template.included_namespaces, **template)
+    found = facts(location(), namespace("team"), nightly, CLAIMS_READ, made, release=release)
+    assert (found.word, found.why) == (word, why)
+    corrected = schedule("daily", "team", cron="0 3 * * *")
+    now = facts(location(), namespace("team"), corrected, CLAIMS_READ, made, release=release)
+    assert now.word == ("not known" if word == "not covered" else "protected")
+
+
+def test_a_template_that_was_changed_since_the_copy_may_take_its_volumes_in_no_other_way() -> None:
+    """The copy has the files of an NFS volume; without them nothing takes it."""
+    meta, claims = {"name": "pv-data"}, {"namespace": "team", "name": "data"}
+    nfs = from_builtins(PersistentVolume, {"metadata": meta, "spec": {"claimRef": claims, "nfs": {"server": "a"}}})
+    objects = (location(), namespace("team"), _DATA, nfs, _moved(PodVolumeBackup, "data"))
+    by_files = copy("one", "team", defaultVolumesToFsBackup=True)
+    changed = facts(*objects, by_files, schedule("daily", "team", cron="0 3 * * *"), deciding=_DECIDES)
+    assert changed.word == "volumes missing"
+    same = schedule("daily", "team", cron="0 3 * * *", defaultVolumesToFsBackup=True)
+    assert facts(*objects, by_files, same, deciding=_DECIDES).word == "protected"

@@ -11,9 +11,11 @@ import pytest
 
 from foretop_core.models import BackupSpec
 from foretop_core.rules.protection.coverage import (
+    Extent,
     NamespaceFilter,
     _pattern,
     cluster_scoped_text,
+    content_coverage,
     template_coverage,
     volume_method,
 )
@@ -227,3 +229,11 @@ def test_a_pattern_of_many_stars_is_matched_at_once_and_like_any_other() -> None
         entry = "".join(dice.choices(("*", "?", "a", "b", "[ab]", "[!a]"), k=dice.randint(1, 7)))
         told = "".join(dice.choices("ab-", k=dice.randint(1, 8)))
         assert bool(_pattern(entry).fullmatch(told)) is fnmatchcase(told, entry), (entry, told)
+
+
+def test_backups_of_other_groups_are_no_objects_about_backups() -> None:
+    """A database has such, and a cluster does not make them again."""
+    for name in ("backups.velero.io", "events.events.k8s.io", "backups"):
+        assert content_coverage(BackupSpec(excluded_resources=(name,))).extent is Extent.ALL
+    for name in ("backups.postgresql.cnpg.io", "restores.example.com"):
+        assert str(content_coverage(BackupSpec(excluded_resources=(name,)))) == f"part: without {name}"

@@ -15,7 +15,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.protection.coverage import VolumeMethod
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.volumes.evidence import KnownVolumes, ToldVolume, VolumeEvidence, VolumeFate
+from foretop_core.rules.volumes.evidence import KnownVolumes, ToldVolume, VolumeEvidence, VolumeFate, run_volumes
 from foretop_core.rules.volumes.volume_info import MOST_VOLUMES, parse_volume_info, told_line
 from foretop_core.store import Store
 from tests.objects import NOW, backup
@@ -231,6 +231,58 @@ def test_volume_info_of_another_backup_of_that_name_proves_nothing() -> None:
     assert proven(seen(*both)).count_text == "2/2"
     assert proven(seen(*both, uid="other")).count_text == "?/2"
     assert proven(seen(*both, phase="WaitingForPluginOperations")).count_text == "?/2"
+
+
+def test_the_volume_info_of_another_volume_proves_nothing_of_a_claim_of_that_name() -> None:
+    """The claim was made again, with a time that says nothing, or is bound to another volume by now."""
+    evidence = proven(seen(CSI | {"pvName": "pv-before"}, CSI | SECOND))
+    assert [(one.name, one.why) for one in evidence.left_out] == [
+        ("data-0", "the data is that of another volume, pv-before")
+    ]
+    assert [one.name for one in evidence.taken] == ["data-1"]
+
+
+def _read_from_storage(snapshot: ClusterSnapshot) -> ClusterSnapshot:
+    one = snapshot.backups[0]
+    times = {"creationTimestamp": "2026-11-15T02:50:00Z"}, {"completionTimestamp": "2026-11-15T02:45:00Z"}
+    made = from_builtins(Backup, {"metadata": times[0], "status": times[1]})
+    ended = replace(one.status, completion_timestamp=made.status.completion_timestamp)
+    created = replace(one.metadata, creation_timestamp=made.created)
+    return replace(snapshot, backups=(replace(one, metadata=created, status=ended),))
+
+
+def test_the_volume_info_of_a_copy_of_another_cluster_proves_only_what_is_this_claims_own() -> None:
+    """Volumes of storage classes have the uid of their claim in their name; all other names may be there twice."""
+    evidence = proven(_read_from_storage(seen(CSI, CSI | SECOND)))
+    assert (evidence.count_text, evidence.taken) == ("?/2", ())
+    assert evidence.unknown == "it was read from storage, and nothing in it says of which cluster its data is"
+    own = _read_from_storage(seen(CSI | {"pvName": "pvc-a1"}, CSI | SECOND))
+    claims = [
+        replace(one, metadata=replace(one.metadata, uid="a1"), spec=replace(one.spec, volume_name="pvc-a1"))
+        if one.name == "data-0"
+        else one
+        for one in own.claims
+    ]
+    evidence = proven(replace(own, claims=tuple(claims)))
+    assert ([one.name for one in evidence.taken], evidence.open) == (["data-0"], ("data-1",))
+
+
+def test_a_backup_is_not_whole_by_a_volume_info_that_does_not_name_all_its_volumes() -> None:
+    """Without PersistentVolumes it names file copies alone; snapshots that it lacks are counted in the status."""
+    copied = parse_volume_info(json.dumps([COPIED]).encode())
+
+    def told(one: Backup) -> tuple[str, str]:
+        found = run_volumes(one, KnownVolumes("u", "Completed", copied), ())
+        return found.count_text, found.size_unknown
+
+    plain = subject(snapshots=0)
+    assert told(plain) == ("1/1", "")
+    bare = replace(plain, spec=replace(plain.spec, include_cluster_resources=False))
+    assert told(bare)[0] == "1/?"
+    more = replace(
+        plain, status=replace(plain.status, csi_volume_snapshots_attempted=2, csi_volume_snapshots_completed=2)
+    )
+    assert told(more) == ("3/?", "nothing tells the size of a snapshot")
 
 
 def test_a_volume_that_is_not_named_was_not_taken_where_all_would_be_named() -> None:

@@ -15,18 +15,27 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from foretop_core.models import Backup, DataMovement, PersistentVolume, PersistentVolumeClaim, Resource, Schedule
+from foretop_core.models import (
+    Backup,
+    BackupSpec,
+    DataMovement,
+    PersistentVolume,
+    PersistentVolumeClaim,
+    Resource,
+    Schedule,
+)
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_facts
 from foretop_core.rules.pauses import pause_info
 from foretop_core.rules.phases import ENDED, WAITING
-from foretop_core.rules.protection.copies import NO_COPIES
+from foretop_core.rules.protection.copies import NO_COPIES, is_of_storage
 from foretop_core.rules.protection.coverage import (
     Coverage,
     Extent,
     cluster_scoped_text,
-    is_without_volumes,
+    copies_files,
     namespace_filter,
+    volume_choices,
 )
 from foretop_core.rules.protection.namespace_protection import (
     RECENT_ENOUGH,
@@ -37,7 +46,7 @@ from foretop_core.rules.protection.namespace_protection import (
 )
 from foretop_core.rules.protection.protection_index import ProtectionIndex, protection_index
 from foretop_core.rules.remembered import remembered
-from foretop_core.rules.schedule_history import began
+from foretop_core.rules.schedule_history import began, submitted
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import unready_names
@@ -369,7 +378,7 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
         row = self.protection
         if row.exists is False:
             return _gone(row)
-        if not row.is_covered and not row.nabs:
+        if not row.nabs and (not row.is_covered or self.takes_nothing):
             if self.judge.is_ignored(row.namespace):
                 return ProtectionState.IGNORED
             return ProtectionState.UNCOVERED if row.reachable else ProtectionState.UNREACHABLE
@@ -398,7 +407,7 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
             return ProtectionState.VOLUMES_MISSING if some else ProtectionState.MANIFESTS_ONLY
         if row.is_covered and row.is_paused:
             return ProtectionState.PAUSED
-        if volumes.unknown:
+        if volumes.unknown or self._doubt:
             return ProtectionState.NOT_KNOWN
         if volumes.taken and self.lost_next:
             return ProtectionState.VOLUMES_MISSING
@@ -408,25 +417,55 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     def lost_next(self) -> tuple[str, ...]:
         """The volumes that no schedule takes any more, though nobody chose them.
 
-        To foretell those of every namespace at each change takes too long: looked at are only templates that have
-        ceased to take volumes of their own accord, and not beside very many claims. A pod may still ask for a file
-        copy; one that asked for it of the same template, and is gone for now, may be back at the next run.
+        To foretell those of every namespace at each change takes too long: looked at are only templates that choose
+        otherwise than that of the copy, and not beside very many claims. Where files are copied, a pod that is gone
+        for now may be back at the next run.
         """
         snapshot, newest = self.judge.snapshot, self.newest_copy
         covers = [cover for cover in self.protection.covers if not cover.is_refused]
-        has_ceased = all(is_without_volumes(cover.schedule.spec.template) for cover in covers)
-        if newest is None or is_without_volumes(newest.spec) or not has_ceased:
+        if newest is None or len(snapshot.claims) > _MOST_FORETOLD:
             return ()
-        if len(snapshot.claims) > _MOST_FORETOLD:
+        before, templates = volume_choices(newest.spec), [cover.schedule.spec.template for cover in covers]
+        if any(copies_files(one) or volume_choices(one) == before for one in templates):
             return ()
         left_out = [{lost.name for lost in self.next_volumes(one).left_out if not lost.is_chosen} for one in covers]
-        return tuple(sorted(set.intersection(*left_out))) if left_out else ()
+        held = {one.name for one in self.volumes.taken}
+        return tuple(sorted(held.intersection(*left_out))) if left_out else ()
+
+    @cached_property
+    def takes_nothing(self) -> str:
+        """Why no schedule takes anything of it, by how its server reads their patterns; "" where one does."""
+        covers = [cover.schedule for cover in self.protection.covers if not cover.is_refused]
+        why = [self._misread(one.namespace, one.spec.template) for one in covers]
+        return why[0] if why and all(why) else ""
+
+    @cached_property
+    def _doubt(self) -> str:
+        """Why its newest copy may have nothing of it; "" where the data of one of its volumes is in it."""
+        newest = self.newest_copy
+        if newest is None or self.volumes.taken:
+            return ""
+        if is_of_storage(newest) and self.protection.restored is None:
+            return "that was read from storage, and may be of a namespace of this name in another cluster"
+        return self._misread(newest.namespace, newest.spec)
+
+    def _misread(self, server: str, template: BackupSpec) -> str:
+        return self.judge.snapshot.misread(server, template, self.protection.namespace)
 
     @property
     def is_late(self) -> bool:
         """True if its newest copy is older than its schedules promise."""
-        since, usable = self.promise.since, self.newest_copy
-        return since is not None and (usable is None or began(usable) < since)
+        since, at = self.promise.since, self.copied_at
+        return since is not None and (at is None or at < since)
+
+    @property
+    def copied_at(self) -> datetime | None:
+        """When its newest copy was started; when it was made, where Velero's clock says that this is yet to come."""
+        newest = self.newest_copy
+        if newest is None:
+            return None
+        at = began(newest)
+        return at if at <= self.judge.now else submitted(newest)
 
     @property
     def _is_younger_than_copies(self) -> bool:
@@ -512,6 +551,8 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     def why(self) -> str:
         """Its state in a sentence."""
         match self.state:
+            case ProtectionState.UNCOVERED if self.takes_nothing:
+                return f"no schedule takes anything of it: {self.takes_nothing}"
             case ProtectionState.LATE if self.newest_copy is None:
                 return "it has no copy, though its schedules promise one"
             case ProtectionState.LATE:
@@ -586,7 +627,7 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
         """The reason why it is not known whether its newest copy has all of it; "" where it is known."""
         copies, coverage = self.protection.copies, self.protection.coverage
         decides = coverage if copies.good else copies.coverage
-        return decides.limits if decides.extent is Extent.UNKNOWN else self.volumes.unknown
+        return decides.limits if decides.extent is Extent.UNKNOWN else self.volumes.unknown or self._doubt
 
     @property
     def _choices(self) -> str:
@@ -629,7 +670,7 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
     @property
     def age(self) -> timedelta | None:
         """How old its newest copy is; None where it has none."""
-        at = self.protection.copies.usable_at
+        at = self.copied_at
         return None if at is None else self.judge.now - at
 
     @property

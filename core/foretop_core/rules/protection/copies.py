@@ -14,7 +14,7 @@ from foretop_core.models.wire import FIRST_YEAR, LAST_YEAR, Metadata, Time
 from foretop_core.rules.pauses import ANNOTATIONS
 from foretop_core.rules.phases import USABLE
 from foretop_core.rules.protection.coverage import Coverage, Extent, NamespaceFilter, content_coverage, resource_policy
-from foretop_core.rules.schedule_history import began
+from foretop_core.rules.schedule_history import began, submitted
 
 DRILLED = f"{ANNOTATIONS}drilled"
 """The annotation of a Backup with the outcome of the last drill of each of its namespaces."""
@@ -22,6 +22,8 @@ _LONGEST_DRILL = 366 * 24 * 3600
 """Seconds; the annotation of a copy that came with a bucket is written by whoever may write there."""
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _WHOLE = Coverage(Extent.ALL)
+_WORKED_ON = 4
+"""From this generation on a backup has gone from phase to phase where it is: its status is counted in it."""
 Place = tuple[str, str]
 """The namespace of a Velero server and the name of one of its storage locations, "" for its default."""
 
@@ -225,14 +227,23 @@ class CopyGroup(msgspec.Struct):
 
 
 def is_of_storage(backup: Backup) -> bool:
-    """True if it was there before its object was: it may be a backup of another cluster."""
-    ended = backup.status.completion_timestamp
-    return backup.created is not None and ended is not None and backup.created > ended
+    """True if it was there before its object was: it may be a backup of another cluster.
+
+    One that Velero has worked on here was written many times, whatever the clocks say; one that it read, once.
+    """
+    ended, written = backup.status.completion_timestamp, backup.metadata.generation
+    return backup.created is not None and ended is not None and backup.created > ended and written < _WORKED_ON
 
 
-def is_later(at: datetime | None, started: datetime | None) -> bool:
-    """True if something is of a time after the start of a backup, or may be."""
-    return at is not None and (started is None or at > started)
+def is_later(at: datetime | None, backup: Backup) -> bool:
+    """True if something is of a time after the start of a backup, or may be: Velero's clock may be ahead."""
+    return at is not None and at > submitted(backup)
+
+
+def latest_start(backup: Backup) -> datetime | None:
+    """The last moment at which it may have been started: Velero's clock may be behind, and it was not before it was."""
+    started, created = backup.started, backup.created
+    return started if started is None or created is None else max(started, created)
 
 
 def group_key(backup: Backup, *, has_known_policy: bool) -> Hashable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
 from typing import Any
@@ -13,8 +13,11 @@ import msgspec
 
 from foretop_core.models import BackupSpec
 from foretop_core.rules import humanize
+from foretop_core.rules.cron_dialects.releases import Release
 
 _WILD = frozenset("*?[{")
+_WITH_PATTERNS = (1, 18)
+"""Earlier releases look for a namespace whose name is the pattern."""
 _EVERYTHING = "*"
 _REMEMBERED = 4096
 _LONGEST_PATTERN = 1024
@@ -36,6 +39,17 @@ _MADE_AGAIN = frozenset(
     }
 )
 """Left out without a loss: the cluster makes them itself, or they are about backups; OADP excludes some of them."""
+_THEIR_GROUPS = frozenset(
+    {
+        "coordination.k8s.io",
+        "discovery.k8s.io",
+        "events.k8s.io",
+        "oadp.openshift.io",
+        "snapshot.storage.k8s.io",
+        "velero.io",
+    }
+)
+"""Where a group is named: other groups have backups and restores of their own."""
 _CLUSTER_SCOPED = frozenset(
     {
         "apiservices",
@@ -177,7 +191,7 @@ def content_coverage(spec: BackupSpec) -> Coverage:
         return Coverage(Extent.NONE, f"only {humanize.join(included)}, which are in no namespace")
     if policy := resource_policy(spec):
         return Coverage(Extent.UNKNOWN, f"its resource policy {policy} was not read")
-    without = () if only else tuple(name for name in _namespaced(excluded) if name.partition(".")[0] not in _MADE_AGAIN)
+    without = () if only else tuple(name for name in _namespaced(excluded) if not _is_made_again(name))
     return _described(only, without, selector_text(spec))
 
 
@@ -222,8 +236,49 @@ def leaves_out_volumes(spec: BackupSpec) -> bool:
 
 def is_without_volumes(spec: BackupSpec) -> bool:
     """True if it takes no volume of its own accord: a pod can still ask for its own by an annotation."""
-    by_files = spec.default_volumes_to_fs_backup or spec.default_volumes_to_restic
-    return spec.snapshot_volumes is False and not by_files and not resource_policy(spec)
+    return spec.snapshot_volumes is False and not copies_files(spec)
+
+
+def copies_files(spec: BackupSpec) -> bool:
+    """True if it copies the files of volumes of its own accord, or its policy may."""
+    by_default = spec.default_volumes_to_fs_backup or spec.default_volumes_to_restic
+    return bool(by_default or resource_policy(spec))
+
+
+def volume_choices(spec: BackupSpec) -> Hashable:
+    """All of a template that decides which volumes are taken, and how; timeouts and such do not."""
+    return (
+        spec.snapshot_volumes,
+        spec.snapshot_move_data,
+        spec.default_volumes_to_fs_backup or spec.default_volumes_to_restic,
+        resource_policy(spec),
+        spec.volume_snapshot_locations,
+        leaves_out_volumes(spec),
+    )
+
+
+def misread_patterns(spec: BackupSpec, namespace: str, release: Release | None) -> str:
+    """Why a release takes nothing of a namespace, though the patterns of the template do; "" where it does."""
+    return reads_nothing(spec, release) or (
+        "" if namespace in spec.included_namespaces else lost_patterns(spec, release)
+    )
+
+
+def lost_patterns(spec: BackupSpec, release: Release | None) -> str:
+    """Why a release takes none of the patterns that are included; "" where it does, or there are none."""
+    lost = [name for name in spec.included_namespaces if _EVERYTHING in name and name != _EVERYTHING]
+    if not lost or release is None or (release.major, release.minor) >= _WITH_PATTERNS:
+        return ""
+    return f"Velero {release} takes no patterns in includedNamespaces: it looks for a namespace {lost[0]}"
+
+
+def reads_nothing(spec: BackupSpec, release: Release | None) -> str:
+    """Why a release takes nothing at all; "" where it does."""
+    is_first = release is not None and (release.major, release.minor, release.patch) == (*_WITH_PATTERNS, 0)
+    has_patterns = any(sign in name for name in spec.excluded_namespaces for sign in "*?[")
+    if not is_first or spec.included_namespaces or not has_patterns:
+        return ""
+    return "Velero 1.18.0 takes nothing where excludedNamespaces has a pattern and includedNamespaces is empty"
 
 
 def refused_because(spec: BackupSpec) -> str:
@@ -322,6 +377,11 @@ def _namespaced_lists(spec: BackupSpec) -> tuple[tuple[str, ...], tuple[str, ...
     if _has_new_filters(spec):
         return spec.included_namespace_scoped_resources, spec.excluded_namespace_scoped_resources
     return spec.included_resources, spec.excluded_resources
+
+
+def _is_made_again(name: str) -> bool:
+    kind, _, group = name.partition(".")
+    return kind in _MADE_AGAIN and (not group or group in _THEIR_GROUPS)
 
 
 def _namespaced(names: Iterable[str], without: Collection[str] = ()) -> Iterable[str]:

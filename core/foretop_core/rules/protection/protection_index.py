@@ -307,7 +307,7 @@ class ProtectionIndex:
         if not backup.spec.resource_policy or is_of_storage(backup):
             return None
         policy = self._volume_policies.get((backup.namespace, resource_policy(backup.spec)))
-        return None if policy is None or is_later(policy.written, backup.started) else policy
+        return None if policy is None or is_later(policy.written, backup) else policy
 
     def _note_drills(self, before: Backup | None, after: Backup | None) -> _Touched:
         touched: _Touched = []

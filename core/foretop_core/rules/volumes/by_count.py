@@ -7,11 +7,11 @@ to be gone, leaves it open.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from datetime import datetime
 
 from foretop_core.models import Backup, DataMovement, DataUpload, PersistentVolume, PersistentVolumeClaim, Pod, Resource
 from foretop_core.rules.protection.copies import is_later, is_of_storage
 from foretop_core.rules.protection.coverage import VolumeMethod, resource_policy
+from foretop_core.rules.schedule_history import submitted
 from foretop_core.rules.volumes.evidence import (
     GLOBAL_POLICIES,
     ClaimedVolume,
@@ -61,19 +61,19 @@ def expected_snapshots(
     for space, name in sorted(taken):
         claim = claims[space, name]
         volume = (spaces[space].volumes or {}).get(claim.spec.volume_name)
-        if claim.created is None or is_newer(ClaimedVolume(claim, volume), backup.started):
+        if claim.created is None or is_newer(ClaimedVolume(claim, volume), submitted(backup)):
             return ExpectedSnapshots(unknown=f"{space}/{name} was made later")
-        if had_problems and not _has_pod_of_then(name, spaces[space].pods or (), backup.started):
+        if had_problems and not _has_pod_of_then(name, spaces[space].pods or (), backup):
             # A pod that asked for a file copy, which failed, may be gone.
             return ExpectedSnapshots(unknown=f"{space}/{name} has no pod that is as old")
     return ExpectedSnapshots(frozenset(taken - moved.keys()), left_out)
 
 
-def _has_pod_of_then(claim: str, pods: Iterable[Pod], started: datetime | None) -> bool:
+def _has_pod_of_then(claim: str, pods: Iterable[Pod], backup: Backup) -> bool:
     return any(
         volume.persistent_volume_claim is not None and volume.persistent_volume_claim.claim_name == claim
         for pod in pods
-        if pod.created is not None and not is_later(pod.created, started)
+        if pod.created is not None and not is_later(pod.created, backup)
         for volume in pod.spec.volumes
     )
 
@@ -88,14 +88,14 @@ def _changed_since(backup: Backup, deciders: Deciders) -> str:
         return "the volume policies of its server are others now"
     for name in (resource_policy(backup.spec), of_server):
         held = deciders.config_maps.get(name)
-        if held is not None and is_later(held.changed, backup.started):
+        if held is not None and is_later(held.changed, backup):
             return f"the policies in {name} were changed later"
     others: Iterable[Resource] = (
         *(deciders.locations or ()),
         *(deciders.storage_classes or {}).values(),
         *(deciders.snapshot_classes or ()),
     )
-    later = next((one for one in others if is_later(one.created, backup.started)), None)
+    later = next((one for one in others if is_later(one.created, backup)), None)
     return f"the {type(later).__name__} {later.name} was made later" if later is not None else ""
 
 

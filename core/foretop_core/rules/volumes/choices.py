@@ -38,4 +38,4 @@ def _has_exclusions(objects: NamespaceVolumes) -> bool:
 
 def _is_unchanged(name: str, backup: Backup, deciders: Deciders) -> bool:
     held = deciders.config_maps.get(name)
-    return held is not None and held.changed is not None and not is_later(held.changed, backup.started)
+    return held is not None and held.changed is not None and not is_later(held.changed, backup)

@@ -17,7 +17,7 @@ import msgspec
 from foretop_core.models import Backup, DataMovement, DataUpload, PersistentVolume, PersistentVolumeClaim, Resource
 from foretop_core.models.velero import EXCLUDE_LABEL
 from foretop_core.rules import humanize
-from foretop_core.rules.protection.copies import is_of_storage
+from foretop_core.rules.protection.copies import is_of_storage, latest_start
 from foretop_core.rules.protection.coverage import (
     VolumeMethod,
     cluster_scoped_text,
@@ -36,7 +36,7 @@ _CLOCKS_APART = timedelta(minutes=1)
 _ENDED = frozenset({"Completed", "Failed", "Canceled"})
 PERSISTENT_VOLUMES, RELEASE, SERVER_FLAGS = "PersistentVolumes", "the release of Velero", "the flags of the server"
 """Some of what decides about volumes, as it is named where it was not read."""
-_OF_WHICH_CLUSTER = "it was read from storage, and its data movements do not say whose data they have"
+_OF_WHICH_CLUSTER = "it was read from storage, and nothing in it says of which cluster its data is"
 NO_DATA_OF_IT = "no snapshot and no file copy of it was made"
 CLAIM_EXCLUDED = f"its claim has the label {EXCLUDE_LABEL}"
 
@@ -160,6 +160,8 @@ class ToldVolume(msgspec.Struct, frozen=True):
     size: int | None = None
     why: str = ""
     """Why it is not taken, or not known to be."""
+    volume: str = ""
+    """The name of its PersistentVolume; "" where the file does not tell."""
 
 
 class VolumeInfo(msgspec.Struct, frozen=True):
@@ -257,7 +259,7 @@ def open_volumes(
     """How many of these volumes a backup could hold as snapshots only."""
     return sum(
         one.claim.has_volume
-        and not is_newer(one, backup.started)
+        and not is_newer(one, latest_start(backup))
         and (one.claim.namespace, one.claim.name) not in moved
         and not no_snapshot(backup, one)
         for one in claimed
@@ -289,14 +291,16 @@ def is_excluded(item: Resource) -> bool:
 def moved_volumes(backup: Backup, movements: Iterable[DataMovement]) -> dict[tuple[str, str], DataMovement]:
     """The movements of a backup by namespace and name of the claim; of two of one claim the one that succeeded.
 
-    One that had begun before it is of an earlier backup of that name, which left it behind.
+    One that was made before it, or that had begun before, is of an earlier backup of that name, which left it behind.
     """
-    started = backup.status.start_timestamp
+    started, created = backup.status.start_timestamp, backup.created
     first = None if started is None else started - _CLOCKS_APART
     found: dict[tuple[str, str], DataMovement] = {}
     for movement in movements:
-        begun = movement.status.start_timestamp
+        begun, made = movement.status.start_timestamp, movement.created
         if first is not None and begun is not None and begun < first:
+            continue
+        if created is not None and made is not None and made < created:
             continue
         key = movement.claim
         held = found.get(key)
@@ -339,7 +343,7 @@ def volume_evidence(
         if is_excluded(claim):
             excluded.add(claim.name)
         of_another = _is_of_another(movement, claim) if movement is not None else None
-        if of_another is not False and is_newer(one, backup.started):
+        if of_another is not False and is_newer(one, latest_start(backup)):
             newer += [claim.name] if claim.has_volume else []
         elif of_another:
             left_out.append(LeftOutVolume(claim.name, "the data is that of another claim of this name"))
@@ -445,14 +449,19 @@ def run_volumes(
     taken = [one for one in told if one.fate is VolumeFate.TAKEN]
     left_out = sum(one.fate is VolumeFate.LEFT_OUT for one in told)
     sizes = [one.size for one in taken]
-    if known is not None:
-        return RunVolumes(len(taken), len(told), whole_size(sizes), left_out)
     status = backup.status
+    attempted = status.volume_snapshots_attempted + status.csi_volume_snapshots_attempted
+    if known is not None and known.snapshots >= attempted and not leaves_out_volumes(backup.spec):
+        return RunVolumes(len(taken), len(told), whole_size(sizes), left_out)
     uploads = sum(one.method is VolumeMethod.DATA_MOVER for one in taken)
+    named = sum(one.method is VolumeMethod.SNAPSHOT for one in taken)
     # A data movement begins with a snapshot, which is counted too.
-    snapshots = status.volume_snapshots_completed + max(0, status.csi_volume_snapshots_completed - uploads)
+    by_csi = max(0, status.csi_volume_snapshots_completed - uploads)
+    snapshots = max(0, status.volume_snapshots_completed + by_csi - named)
     size = None if snapshots or not has_movements else whole_size(sizes)
-    why = "its volume info was not fetched" if has_movements else MOVEMENTS_UNREAD
+    why = MOVEMENTS_UNREAD
+    if has_movements:
+        why = "its volume info was not fetched" if known is None else "its volume info does not name all of them"
     return RunVolumes(len(taken) + snapshots, None, size, left_out, why)
 
 
@@ -521,6 +530,8 @@ def _told(claimed: ClaimedVolume, backup: Backup, count: SnapshotCount, known: K
     """By its volume info; one that it does not name was not taken, unless it cannot name all of them; None: no data."""
     claim = claimed.claim
     told = known.by_claim.get((claim.namespace, claim.name))
+    if told is not None and told.fate is VolumeFate.TAKEN:
+        return _of_this_claim(told, claim, backup)
     if told is not None or not claim.has_volume:
         return told
     # Velero names no CSI snapshot and no data movement of a volume whose PersistentVolume is not in the backup.
@@ -531,6 +542,17 @@ def _told(claimed: ClaimedVolume, backup: Backup, count: SnapshotCount, known: K
         others = "" if is_whole else ", and not all of the snapshots either"
         why = f"its volume info does not name it{others}"
     return ToldVolume(claim.namespace, claim.name, fate, VolumeMethod.NONE, why=why)
+
+
+def _of_this_claim(told: ToldVolume, claim: PersistentVolumeClaim, backup: Backup) -> ToldVolume:
+    """Claims of other clusters, and claims that were made again, have the same name and another volume."""
+    if told.volume and told.volume != claim.spec.volume_name:
+        why = f"the data is that of another volume, {told.volume}"
+        return ToldVolume(told.namespace, told.claim, VolumeFate.LEFT_OUT, VolumeMethod.NONE, why=why)
+    is_its_own = bool(claim.metadata.uid) and told.volume == f"pvc-{claim.metadata.uid}"
+    if is_of_storage(backup) and not is_its_own:
+        return ToldVolume(told.namespace, told.claim, VolumeFate.NOT_KNOWN, told.method, why=_OF_WHICH_CLUSTER)
+    return told
 
 
 def _may_be_counted(count: SnapshotCount) -> bool:
@@ -551,7 +573,7 @@ def _why_open(count: SnapshotCount) -> str:
     if not count.attempted:
         return "its volumes were moved by operations that have no object here"
     snapshots = humanize.count(count.attempted, "snapshot")
-    made = "" if count.completed == count.attempted else f", {count.attempted - count.completed} failed"
+    made = "" if count.completed >= count.attempted else f", {count.attempted - count.completed} failed"
     if (volumes := count.open()) is None:
         where = "of all namespaces" if count.has_others else "of its namespaces"
         return f"it has {snapshots}{made}, and not all claims {where} were read"
@@ -563,7 +585,7 @@ def _why_open(count: SnapshotCount) -> str:
 
 
 def is_newer(claimed: ClaimedVolume, started: datetime | None) -> bool:
-    """True if a claim, or its volume, was made or made again after a backup was started.
+    """True if a claim, or its volume, was made or made again after a moment: the start of a backup.
 
     A claim may wait long for its first pod, and has no data before it has a volume.
     """

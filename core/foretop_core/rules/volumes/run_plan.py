@@ -17,7 +17,9 @@ from foretop_core.rules.protection.coverage import (
     Extent,
     NamespaceFilter,
     content_coverage,
+    lost_patterns,
     namespace_filter,
+    reads_nothing,
     refused_because,
     resource_policy,
 )
@@ -60,6 +62,8 @@ class Deciders(msgspec.Struct, frozen=True, dict=True):
     snapshot_classes: tuple[VolumeSnapshotClass, ...] | None = None
     agent_nodes: frozenset[str] | None = None
     """The nodes on which a node agent runs."""
+    has_ready_agent: bool = True
+    """False where no node agent is ready, of those that were read."""
     pods: Mapping[str, tuple[Pod, ...]] | None = None
     """By namespace, those that mount claims."""
     excluded_namespaces: tuple[str, ...] = ()
@@ -106,7 +110,6 @@ def run_plan(
     """The plan of a run by the name of `run`, which Velero's words for some refusals have in them."""
     read = _policies(spec, deciders, run)
     refused = refused_because(spec) or _invalid_pattern(spec, deciders.release) or _names_excluded(spec, deciders)
-    lost_patterns = _lost_patterns(spec, deciders.release)
     of_run = read if isinstance(read, ResourcePolicies) else NO_POLICIES
     unknown = read if isinstance(read, str) else ""
     if not refused and isinstance(read, PolicyRefusal):
@@ -125,11 +128,11 @@ def run_plan(
         spec,
         RunFilters(spec, _namespaces(spec, deciders), policies, _takes_all(spec, deciders)),
         refused,
-        _reads_nothing(spec, deciders.release),
+        reads_nothing(spec, deciders.release),
         unknown,
         of_run,
         bool(resource_policy(spec)) or isinstance(both, ResourcePolicies),
-        lost_patterns,
+        lost_patterns(spec, deciders.release),
         annotations or {},
         locations,
     )
@@ -280,24 +283,9 @@ def _invalid_pattern(spec: BackupSpec, release: Release | None) -> str:
     return f"{wrong} is not a valid namespace" if wrong else ""
 
 
-def _lost_patterns(spec: BackupSpec, release: Release | None) -> str:
-    lost = [name for name in spec.included_namespaces if "*" in name and name != "*"]
-    if not lost or has_since(release, _WITH_PATTERNS) is not False:
-        return ""
-    return f"Velero {release} takes no patterns in includedNamespaces: it looks for a namespace {lost[0]}"
-
-
-def _reads_nothing(spec: BackupSpec, release: Release | None) -> str:
-    is_first = release is not None and (release.major, release.minor, release.patch) == (1, 18, 0)
-    has_patterns = any(sign in name for name in spec.excluded_namespaces for sign in "*?[")
-    if not is_first or spec.included_namespaces or not has_patterns:
-        return ""
-    return "Velero 1.18.0 takes nothing where excludedNamespaces has a pattern and includedNamespaces is empty"
-
-
 def _namespaces(spec: BackupSpec, deciders: Deciders) -> NamespaceFilter:
     included = spec.included_namespaces
-    if _lost_patterns(spec, deciders.release):
+    if lost_patterns(spec, deciders.release):
         included = tuple(name for name in included if "*" not in name) or (_NO_NAMESPACE,)
     return NamespaceFilter(included, (*spec.excluded_namespaces, *deciders.excluded_namespaces))
 

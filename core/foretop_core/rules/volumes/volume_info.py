@@ -86,7 +86,9 @@ def _volume(entry: Any) -> ToldVolume | None:
         why = f"it was taken in a way that foretop does not know: {way}" if way else "its volume info names no way"
         return ToldVolume(namespace, claim, VolumeFate.NOT_KNOWN, method, why=why)
     if result == "succeeded" or (not result and phase == "Completed"):
-        return ToldVolume(namespace, claim, VolumeFate.TAKEN, method, _size(detail, method))
+        return ToldVolume(
+            namespace, claim, VolumeFate.TAKEN, method, _size(detail, method), volume=_name(entry, "pvName")
+        )
     if result == "failed" or phase in ("Failed", "Canceled"):
         return ToldVolume(namespace, claim, VolumeFate.LEFT_OUT, method, why=f"its {_NOUNS[method]} failed")
     why = f"its {_NOUNS[method]} had not ended when its volume info was written"
@@ -103,7 +105,7 @@ _NOUNS = {
 
 def _agreed(one: ToldVolume, other: ToldVolume) -> ToldVolume:
     """Two entries for one claim: what they do not agree on is not known."""
-    if one.fate is other.fate:
+    if (one.fate, one.volume) == (other.fate, other.volume):
         return one
     why = "its volume info names it twice, and not alike"
     return ToldVolume(one.namespace, one.claim, VolumeFate.NOT_KNOWN, VolumeMethod.NOT_KNOWN, why=why)
