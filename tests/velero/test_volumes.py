@@ -38,7 +38,7 @@ from tests.velero.real_cluster import RealVeleroCluster
 from tests.velero.stories import wait_until_available
 from tests.velero.velero_cluster import BUCKET, VELERO_NAMESPACE, ServerFlags, StorySteps
 from tests.velero.volume_stand_ins import StandIns, installed_snapshots
-from tests.velero.volume_world import NAMESPACES, VolumeWorld, policy_name, random_templates
+from tests.velero.volume_world import NAMESPACES, VolumeWorld, policy_name, random_templates, server_policies
 
 SEED = int(os.environ.get("SEED", "1"))
 RUNS = int(os.environ.get("RUNS", "0"))
@@ -256,23 +256,34 @@ class Server:
     version: str
     runs: int = 40
     more: tuple[str, ...] = ()
+    has_ready_agent: bool = False
 
     @property
     def uses_csi(self) -> bool:
         return "--features=EnableCSI" in self.more
 
 
-SERVERS = (Server(NEWEST), Server(WITHOUT_QUEUE), Server(NEWEST, 12, ("--features=EnableCSI",)))
+_CSI, _MOVES, _OF_SERVER = "--features=EnableCSI", "--default-snapshot-move-data", "policies-of-the-server"
+SERVERS = {
+    "newest": Server(NEWEST),
+    "without a queue": Server(WITHOUT_QUEUE),
+    "csi": Server(NEWEST, 12, (_CSI,)),
+    "csi, data is moved": Server(NEWEST, 12, (_CSI, _MOVES), has_ready_agent=True),
+    "csi, no agent to move data": Server(NEWEST, 8, (_CSI, _MOVES)),
+    "with defaults": Server(
+        NEWEST, 16, ("--default-volumes-to-fs-backup", f"--global-backup-volume-policies-configmap={_OF_SERVER}")
+    ),
+}
 
 
 @pytest.mark.seconds(120)
-@pytest.mark.parametrize("server", SERVERS, ids=["newest", "without a queue", "csi"])
+@pytest.mark.parametrize("server", SERVERS.values(), ids=SERVERS)
 def test_what_is_said_of_the_volumes_of_random_templates_is_so(
     cluster: RealVeleroCluster, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     rng = random.Random(SEED)
-    world = VolumeWorld(cluster, rng, uses_csi=server.uses_csi)
+    world = VolumeWorld(cluster, rng, uses_csi=server.uses_csi, has_ready_agent=server.has_ready_agent)
     failing = {(name, f"data-{number}") for name in NAMESPACES for number in range(3) if rng.random() < 0.15}
     config = cluster.api_server.kubeconfig("admin", VELERO_NAMESPACE)
     with (
@@ -284,8 +295,10 @@ def test_what_is_said_of_the_volumes_of_random_templates_is_so(
         world,
     ):
         _create_snapshot_location(cluster)
-        templates = list(random_templates(rng, RUNS or server.runs, has_sections=server.version == NEWEST))
+        has_sections, moves_data = server.version == NEWEST, _MOVES in server.more
+        templates = list(random_templates(rng, RUNS or server.runs, has_sections=has_sections, moves_data=moves_data))
         trial = Trial(cluster, world, stand_ins, templates)
+        world.make_policy(_OF_SERVER, json.dumps(server_policies(rng)))
         trial.write_schedules()
         cluster.start(ServerFlags(server.version, concurrent_backups=len(templates), more=server.more))
         wait_until_available(StorySteps(cluster))

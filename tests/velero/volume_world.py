@@ -44,6 +44,8 @@ class VolumeWorld:
     cluster: RealVeleroCluster
     rng: random.Random
     uses_csi: bool = False
+    has_ready_agent: bool = False
+    """Its node agent runs in any case; data is moved only by one that is ready."""
     volumes: list[WorldVolume] = field(default_factory=list)
     _made: list[str] = field(default_factory=list)
     """The paths of all that was made, in order."""
@@ -96,6 +98,20 @@ class VolumeWorld:
         meta = {"name": "node-agent-1", "namespace": VELERO_NAMESPACE, "labels": {"role": "node-agent"}}
         self._post(f"/api/v1/namespaces/{VELERO_NAMESPACE}/serviceaccounts", {"metadata": {"name": "default"}})
         self._make_pod(VELERO_NAMESPACE, meta, AGENT_NODE, "Running", [])
+        if self.has_ready_agent:
+            self._make_agent_ready(f"{_path(VELERO_NAMESPACE, 'Pod')}/{meta['name']}")
+
+    def _make_agent_ready(self, pod: str) -> None:
+        """Velero asks the DaemonSet."""
+        own = {"role": "node-agent"}
+        template = {"metadata": {"labels": own}, "spec": {"containers": [{"name": "main", "image": "example.test/a"}]}}
+        spec = {"selector": {"matchLabels": own}, "template": template}
+        agents = f"/apis/apps/v1/namespaces/{VELERO_NAMESPACE}/daemonsets"
+        self._post(agents, {"metadata": {"name": "node-agent"}, "spec": spec})
+        counts = {"numberReady": 1, "currentNumberScheduled": 1, "desiredNumberScheduled": 1, "numberMisscheduled": 0}
+        self._set_status(f"{agents}/node-agent", counts)
+        state = {"name": "main", "ready": True, "image": "a", "imageID": "a", "restartCount": 0}
+        self._set_status(pod, {"containerStatuses": [state]})
 
     def _make_claim(self, namespace: str, name: str) -> None:
         rng, size = self.rng, self.rng.choice(_SIZES)
@@ -214,15 +230,24 @@ class RandomTemplate:
     policies: Mapping[str, Any] | None
 
 
-def random_templates(rng: random.Random, count: int, *, has_sections: bool) -> Iterator[RandomTemplate]:
-    """`has_sections`: the release knows all four sections of a resource policy."""
+def random_templates(
+    rng: random.Random, count: int, *, has_sections: bool, moves_data: bool = False
+) -> Iterator[RandomTemplate]:
+    """`has_sections`: the release knows all four sections of a resource policy; `moves_data`: most ask for that."""
     for number in range(count):
         spec = _random_spec(rng)
+        if moves_data and (moves := rng.choice((None, True, True, False))) is not None:
+            spec["snapshotMoveData"] = moves
         policies = None
         if rng.random() < 0.55:
             spec["resourcePolicy"] = {"kind": rng.choice(("configmap", "ConfigMap")), "name": policy_name(number)}
             policies = _random_policies(rng, has_sections) if rng.random() < 0.97 else None
         yield RandomTemplate(spec, policies)
+
+
+def server_policies(rng: random.Random) -> Raw:
+    """What a server adds to the policies of each run."""
+    return {"version": "v1", "volumePolicies": [_volume_policy(rng) for _ in range(2)]}
 
 
 def policy_name(number: int) -> str:

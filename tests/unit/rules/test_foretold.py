@@ -222,6 +222,29 @@ def test_a_csi_volume_needs_a_class() -> None:
     assert "no storage class" in why(foretold({}, claim(storage_class=None), csi, flags=flags, deciding=with_class))
     moved = foretold({"snapshotMoveData": True}, claim(), csi, flags=flags, deciding=with_class)
     assert moved.open[0].method is VolumeMethod.DATA_MOVER
+    unmoved = foretold({"snapshotMoveData": True}, claim(), csi, flags=flags)
+    assert "no VolumeSnapshotClass is chosen" in why(unmoved), "a movement begins with a snapshot"
+    assert unmoved.failing == ("data",)
+
+
+@pytest.mark.parametrize(
+    ("version", "template", "words"),
+    [
+        ("1.18.3", {"snapshotMoveData": True}, "no node agent is ready to move its data, and its CSI snapshot fails"),
+        ("1.18.3", {"snapshotMoveData": True, "datamover": "another"}, "tells its DataUpload"),
+        ("1.18.2", {"snapshotMoveData": True}, "tells its DataUpload"),
+    ],
+)
+def test_without_a_node_agent_that_is_ready_no_data_is_moved(
+    version: str, template: dict[str, Any], words: str
+) -> None:
+    """Velero 1.18.3 lets each such claim fail, and leaves it out; earlier ones wait for an agent."""
+    csi, flags = volume(csi={"driver": "csi.example"}), VolumeFlags(has_csi=True)
+    mine = from_builtins(VolumeSnapshotClass, {"metadata": {"name": "a"}, "driver": "csi.example"})
+    waits = replace(KNOWN, snapshot_classes=(mine,), has_ready_agent=False)
+    found = foretold(template, claim(), csi, flags=flags, deciding=waits, version=version)
+    assert why(found).endswith(words)
+    assert bool(found.failing) is bool(found.left_out)
 
 
 def test_what_fails_with_its_volume_is_not_foretold_to_be_taken() -> None:

@@ -106,6 +106,7 @@ async def read_deciders(client: ApiClient, namespace: str, policies: Collection[
         agent_nodes=None
         if agents is None
         else frozenset(pod.spec.node_name for pod in agents if pod.phase == "Running"),
+        has_ready_agent=agents is None or any(map(_is_ready, agents)),
         pods=None if pods is None else _by_namespace(pods),
         unread=unread,
     )
@@ -134,6 +135,11 @@ async def _listed(client: ApiClient, kind: Kind, model: type[R], namespace: str,
         guard.check(len(page.items or ()), chunk)
         if not chunk:
             return found
+
+
+def _is_ready(agent: Pod) -> bool:
+    statuses = agent.status.container_statuses
+    return agent.phase == "Running" and bool(statuses) and all(one.ready for one in statuses)
 
 
 def _mounts_claims(pod: Pod) -> bool:

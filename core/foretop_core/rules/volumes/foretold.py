@@ -34,6 +34,9 @@ _LOOKS_AT_ITS_PODS = Release(1, 18, 0)
 """Earlier releases look at the pods of namespaces too that a run leaves out."""
 _WANTS_VOLUME_OF_POD = Release(1, 18, 0)
 """In earlier releases a policy makes each claim fail that has no volume."""
+_WANTS_READY_AGENT = Release(1, 18, 3)
+"""Earlier releases begin a movement that no node agent takes up."""
+_BUILT_IN_MOVERS = frozenset({"", "velero"})
 _CLASS_OF_RUN = "velero.io/csi-volumesnapshot-class_"
 _CLASS_LABEL = "velero.io/csi-volumesnapshot-class"
 _DEFAULT_CLASS = "snapshot.storage.kubernetes.io/is-default-class"
@@ -348,14 +351,19 @@ class _Walk:
             return OpenVolume(name, "only the server's policies ask for its snapshot", VolumeMethod.SNAPSHOT)
         if _is_without_class(claim):
             return self._failed(name, "its claim has no storage class")
-        moves = self._spec.snapshot_move_data
-        if moves is None:
-            moves = flags.moves_data
-        if moves:
-            return OpenVolume(
-                name, "whether its snapshot is moved to the storage tells its DataUpload", VolumeMethod.DATA_MOVER
-            )
-        return self._with_class(claim, volume)
+        moves = flags.moves_data if self._spec.snapshot_move_data is None else self._spec.snapshot_move_data
+        if moves and self._wants_ready_agent() and not self._deciders.has_ready_agent:
+            return self._failed(name, "no node agent is ready to move its data")
+        fate = self._with_class(claim, volume)
+        if not moves or isinstance(fate, LeftOutVolume):
+            return fate
+        return OpenVolume(
+            name, "whether its snapshot is moved to the storage tells its DataUpload", VolumeMethod.DATA_MOVER
+        )
+
+    def _wants_ready_agent(self) -> bool:
+        is_built_in = self._spec.datamover in _BUILT_IN_MOVERS
+        return is_built_in and bool(has_since(self._deciders.release, _WANTS_READY_AGENT))
 
     def _with_class(self, claim: PersistentVolumeClaim, volume: PersistentVolume) -> Fate:
         name, storage_class = claim.name, claim.spec.storage_class_name or ""
