@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from trials.bench import cron, long_strings, many_tenants, minicluster_load, protection, scenes, table, triage
+from trials.bench import cron, long_strings, many_tenants, minicluster_load, protection, scenes, table, triage, volumes
 
-MODULES = (cron, table, triage, protection, long_strings, minicluster_load, scenes, many_tenants)
+MODULES = (cron, table, triage, protection, volumes, long_strings, minicluster_load, scenes, many_tenants)
 
 
 def main() -> None:

@@ -56,7 +56,6 @@ def snapshot_of(
     namespaces_seen: bool = False,
     volumes_seen: VolumesSeen | None = None,
 ) -> ClusterSnapshot:
-    movements = (PodVolumeBackup, PodVolumeRestore, DataUpload, DataDownload)
     return ClusterSnapshot(
         context=context,
         schedules=every(Schedule),
@@ -64,7 +63,7 @@ def snapshot_of(
         restores=every(Restore),
         delete_requests=every(DeleteBackupRequest),
         storage=every(BackupStorageLocation),
-        movements=tuple(item for model in movements for item in every(model)),
+        movements=(*every(PodVolumeBackup), *every(PodVolumeRestore), *every(DataUpload), *every(DataDownload)),
         nabs=every(NonAdminBackup),
         nars=every(NonAdminRestore),
         storage_requests=every(NonAdminBackupStorageLocationRequest),
