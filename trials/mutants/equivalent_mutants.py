@@ -478,7 +478,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/tables/timeline/night_words.py",
-        'return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.glyph} ", Tone.PAUSED, is_sign=True), Phrase(text)), 1)',
+        'return WordLine("Paused", (Phrase(f"{LaneSign.PAUSED.value} ", Tone.PAUSED, is_sign=True), Phrase(text)), 1)',
         "1 to 2",
         "it is the last line: those with 2 stand before it, and of equals the first is kept",
     ),
