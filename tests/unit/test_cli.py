@@ -219,6 +219,19 @@ def test_report_without_findings_exits_with_zero(capsys: pytest.CaptureFixture[s
     assert "No problems." in capsys.readouterr().out
 
 
+def test_report_exits_with_one_where_there_are_only_warnings(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "paused.yaml"
+    path.write_text(
+        "apiVersion: velero.io/v1\nkind: Schedule\n"
+        "metadata: {name: a, namespace: velero, creationTimestamp: 2026-10-15T02:00:00Z}\n"
+        "spec: {schedule: '@daily', paused: true}\nstatus: {phase: Enabled}\n"
+    )
+    output = answer(capsys, "report", "-f", str(path), *AT, "-o", "json", code=1)
+    assert {finding["severity"] for finding in output["findings"]} == {"warning"}
+
+
 def test_one_bad_object_is_named_and_the_others_are_reported(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -69,7 +69,7 @@ def test_a_report_says_everything_and_with_acknowledged_what_is_known_does_not_c
     whole = json.loads(capsys.readouterr().out)
     assert "acknowledged" not in whole
     assert sum(item["acknowledged"] is not None for item in whole["findings"]) == 3
-    assert foretop("report", "--acknowledged", "-o", "json") == 0
+    assert foretop("report", "--acknowledged", "-o", "json") == 1, "warnings are left"
     parted = json.loads(capsys.readouterr().out)
     assert [(item["severity"], item["code"]) for item in parted["findings"]] == [
         ("warning", "velero-paused-overdue"),
@@ -77,8 +77,11 @@ def test_a_report_says_everything_and_with_acknowledged_what_is_known_does_not_c
         ("note", "schedules-collide"),
     ]
     assert sorted(item["name"] for item in parted["acknowledged"]) == ["gold-1", "gold-2", "nightly"]
+    warnings = [item["id"] for item in parted["findings"] if item["severity"] == "warning"]
+    assert foretop("acknowledge", *warnings, *WHY, "--yes") == 0
+    capsys.readouterr()
     assert foretop("report", "--acknowledged") == 0
-    assert "Acknowledged (3)" in capsys.readouterr().out
+    assert f"Acknowledged ({3 + len(warnings)})" in capsys.readouterr().out
 
 
 def test_a_dry_run_says_what_is_written_and_nobody_writes_without_being_asked(

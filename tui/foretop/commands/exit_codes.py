@@ -36,10 +36,10 @@ _OF_THE_CORE = (
     ExitCodes(
         ("report",),
         {
-            0: "no findings of severity error in what was seen",
-            1: "findings of severity error (with --acknowledged, open ones only)",
+            0: "no errors or warnings in what was seen",
+            1: "errors or warnings (with --acknowledged, open ones only)",
             **BAD_INPUT,
-            NOT_JUDGED: "no such findings, but not everything could be read",
+            NOT_JUDGED: "none, but not everything could be read",
         },
     ),
     ExitCodes(

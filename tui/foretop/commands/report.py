@@ -186,7 +186,7 @@ def _on_cluster(
 
 
 def report_exit_code(found: Sequence[Triage], unreadable: Sequence[Unreadable]) -> int:
-    if any(finding.severity is Severity.ERROR for each in found for finding in each.findings):
+    if any(finding.severity is not Severity.NOTE for each in found for finding in each.findings):
         return 1
     return NOT_JUDGED if unreadable or any(each.unseen or each.failures for each in found) else 0
 
