@@ -28,12 +28,12 @@ from foretop_core.rooms.what_if.comparison import (
 from foretop_core.rooms.what_if.numbers import night_numbers, nights_compared
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.night import Fate, night
-from foretop_core.rules.night.outlook import wait_of, words
+from foretop_core.rules.night.outlook import wait_of
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
 from foretop_core.tables.timeline.night_lanes import ServerNight
-from foretop_core.tables.timeline.night_words import night_words
+from foretop_core.tables.timeline.night_words import night_words, printed_words
 from tests.objects import NOW, at, backup, location, schedule, upload
 from tests.unit.test_forecast_command import SILENT
 
@@ -91,7 +91,8 @@ def test_fewer_slots_than_are_in_use_now_hold_from_their_ends_on() -> None:
     found = what_if(snapshot, "velero", NOW, (Slots(1),), timedelta(hours=3))
     compared = {label: after for label, _, after in nights_compared(found.before, found.after, UTC)}
     assert compared["Slots"] == "2 now, then 1 of 1"
-    assert any("Most at once: 2 now, then 1 of 1, from" in render(line, NOW) for line in words(found.after))
+    told = printed_words(ServerNight("", found.after.night), NOW, UTC)
+    assert any(line.startswith("Peak      2 now, then 1 of 1 slot ") for line in told)
 
 
 def test_a_run_that_the_new_expression_makes_at_once_is_told_and_the_next_one_is_compared() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import timedelta
+from datetime import UTC, timedelta
 from itertools import pairwise
 from random import Random
 from typing import Any
@@ -28,9 +28,10 @@ from foretop_core.rules.night.course import (
 )
 from foretop_core.rules.night.lengths import LateShares
 from foretop_core.rules.night.night import night
-from foretop_core.rules.night.outlook import outlook, words
 from foretop_core.rules.night.server_model import MOST_RUNS_OF_ALL
 from foretop_core.rules.snapshot import VeleroInfo
+from foretop_core.tables.timeline.night_lanes import ServerNight
+from foretop_core.tables.timeline.night_words import printed_words
 from tests import objects
 from tests.examples import few_or_many
 from tests.objects import NOW, backup, location, upload
@@ -290,7 +291,7 @@ def test_a_week_of_schedules_that_run_every_minute_is_bounded_and_says_so() -> N
     assert len(ahead.runs) <= MOST_RUNS_OF_ALL
     assert ahead.bounded == tuple(f"minute-{number}" for number in range(6))
     assert len([run for run in ahead.runs if run.owner.name == "z-daily"]) == 7
-    assert any("not all of them played: minute-0" in str(line) for line in words(outlook(ahead)))
+    assert any("not all of them played: minute-0" in line for line in printed_words(ServerNight("", ahead), NOW, UTC))
 
 
 def test_where_the_flag_cannot_be_read_a_server_works_on_as_many_as_it_ever_did() -> None:

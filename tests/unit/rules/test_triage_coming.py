@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import UTC, timedelta
 
 import pytest
 
@@ -11,12 +11,14 @@ from foretop.commands.report import report_snapshots
 from foretop_core.models import Resource
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.night.night import Fate, likely_night, night
-from foretop_core.rules.night.outlook import outlook, words
+from foretop_core.rules.night.outlook import outlook
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import render
 from foretop_core.rules.triage import Finding, Severity, Thresholds, triage
 from foretop_core.rules.triage.coming import TRY_A_CHANGE
 from foretop_core.tables.text.terminal_text import width
+from foretop_core.tables.timeline.night_lanes import ServerNight
+from foretop_core.tables.timeline.night_words import printed_words
 from tests.objects import NOW, at, backup, location, schedule, upload
 
 CODES = {"runs-will-be-lost", "run-not-done-in-time", "window-not-free", "copy-will-be-old"}
@@ -105,7 +107,7 @@ def test_a_run_that_is_refused_is_not_lost_too_and_ends_no_night() -> None:
     (coming,) = ahead.schedules
     assert sum(run.share_lost for run in coming.runs) > 0.5
     assert (coming.count(Fate.LOST), coming.count(Fate.REFUSED)) == (0, len(coming.runs))
-    told = [render(line, NOW) for line in words(ahead)]
+    told = list(printed_words(ServerNight("", ahead.night), NOW, UTC))
     assert not [line for line in told if line.startswith("Lost")]
     assert ahead.done is not None
     assert ahead.done.likely < at("06:00"), "the backup that is going is the last: nothing of the others ever ends"

@@ -25,13 +25,11 @@ from foretop_core.rules.night.outlook import (
     outlook,
     still_open,
     window_outlook,
-    words,
 )
 from foretop_core.rules.night.past_runs import PastRun, past_runs
 from foretop_core.rules.night.ranges import Range
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.pauses import PAUSED_BY, PAUSED_UNTIL
-from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.store import Store
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -48,6 +46,7 @@ from foretop_core.tables.timeline.night_words import (
     lane_words,
     most_telling,
     night_words,
+    printed_words,
     week_words,
 )
 from foretop_core.tables.timeline.time_axis import TimeAxis
@@ -418,7 +417,8 @@ def test_the_runs_of_a_schedule_whose_last_one_has_no_known_end_are_due_and_nobo
     assert {(run.fate, run.start, run.end, run.reason) for run in coming} == {
         (Fate.UNKNOWN, None, None, "the last run has no known end")
     }
-    assert "Not known, because the last run has no known end: 24 of media." in words(outlook(told))
+    (line,) = [line for line in printed_words(ServerNight("", told), NOW, UTC) if line.startswith("Unknown ")]
+    assert line.endswith("24 of media: the last run has no known end")
     assert night_exit_code(outlook(told), without=frozenset(), is_part=False) == 3, (
         "nobody can say that all runs are made"
     )
@@ -439,7 +439,9 @@ def test_a_run_without_a_known_end_holds_its_slot_and_a_window_is_not_free_besid
     assert found.at_work is not None
     assert found.at_work.count == 2
     assert told.without_end == ("media",)
-    assert any(render(line, NOW).startswith("All but media will be done about") for line in words(found))
+    assert any(
+        line.startswith("In all    all but media by ") for line in printed_words(ServerNight("", told), NOW, UTC)
+    )
     kept = window_outlook(told, Window(timedelta(hours=22, minutes=30), timedelta(minutes=10)))
     assert (kept.sure, {run.called for run in kept.perhaps}) == ((), {"media"})
     lines = night_words(ServerNight("prod", told), NOW, UTC, window=read_window("22:30-22:40"))
@@ -557,7 +559,6 @@ def test_what_was_skipped_when_a_pause_ended_is_named_and_keeps_its_mark() -> No
         key.name: [run.due for run in shown.lane_runs(key, shown.foreseen.get(key, ())) if run.sign] for key in lanes
     }
     assert marks == {"ledger": [at("01:34")], "hourly": [at("01:20")], "twice": [at("01:20")], "weekly": []}
-    assert "This night crm, hr and ledger make none: skipped." in [render(one, NOW) for one in words(shown.outlook)]
 
 
 def test_a_pause_that_is_over_keeps_its_marks_whether_it_ended_with_a_skip_or_not() -> None:
@@ -677,12 +678,6 @@ def test_the_peak_says_how_many_of_those_waiting_are_tenants_that_have_not_asked
     assert peak(*typical[:2]) == ["1 of 1 slot 02:45–03:40, 1 waiting at 02:46"]
     later = RunSpan(at("03:40"), at("03:40"), at("03:50"), coming)
     assert peak(*typical[:2], later) == ["1 of 1 slot 02:45–03:50 with tenants, 1 waiting at 02:46"]
-    start, end = (Range(one, (one, one), (one, one)) for one in (at("03:30"), at("03:40")))
-    waits = ForeseenRun(here, "waits", None, at("02:46"), start, end, Fate.MADE)
-    ahead = outlook(Night("velero", NOW, NOW + timedelta(days=1), (waits,), typical=typical))
-    assert "Most waiting: 2 (1 is a tenant's backup, not yet requested), at " in "".join(
-        render(line, NOW) for line in words(ahead)
-    )
 
 
 def test_a_night_of_tenants_to_come_alone_is_called_a_guess_without_a_time() -> None:
@@ -694,8 +689,8 @@ def test_a_night_of_tenants_to_come_alone_is_called_a_guess_without_a_time() -> 
         "1 of 1 slot, up to 3 waiting",
         "all are tenants' backups, not yet requested: a guess from recent ones",
     ]
-    assert [render(line, NOW) for line in words(outlook(ahead))] == [
-        "Most at once: 1 of 1, most waiting: 3; all are tenants' backups, not yet requested: a guess from recent ones."
+    assert list(printed_words(ServerNight("prod", ahead), NOW, UTC)) == [
+        "Peak      1 of 1 slot, up to 3 waiting: all are tenants' backups, not yet requested: a guess from recent ones"
     ]
 
 
@@ -714,25 +709,18 @@ def _told(name: str, start: str, end: str, latest: str = "", made: str = "") -> 
     )
 
 
-def _done_at_six(*runs: ForeseenRun) -> tuple[str, str]:
-    """The line on the calendar, and that of `foretop forecast`, for a window that begins at six."""
+def _done_at_six(*runs: ForeseenRun) -> str:
+    """The line for a window that begins at six."""
     hourly = [_told("hourly", f"0{hour}:00", f"0{hour}:04") for hour in range(3, 9)]
     ahead = Night("velero", NOW, NOW + timedelta(days=1), (*hourly, *runs), draws=50)
     window = read_window("06:00-07:30")
     (line,) = [one for one in night_words(ServerNight("prod", ahead), NOW, UTC, window=window) if one.label == "Done"]
-    (told,) = [
-        text
-        for one in words(outlook(ahead), window_outlook(ahead, window))
-        if "one by 06:00" in (text := render(one, NOW))
-    ]
-    return "".join(phrase.text for phrase in line.phrases), told
+    return "".join(phrase.text for phrase in line.phrases)
 
 
 def test_the_words_say_whether_it_is_done_by_six_though_an_hourly_schedule_is_never_done() -> None:
-    assert _done_at_six(_told("images", "04:00", "05:50", "05:58")) == (
-        "by 06:00: ends 05:50, 90% sure by 05:58",
-        "Done by 06:00Z: the last run ends about 05:50Z (images), 90% sure by 05:58Z.",
-    )
+    done = _done_at_six(_told("images", "04:00", "05:50", "05:58"))
+    assert done == "by 06:00: ends 05:50, 90% sure by 05:58"
 
 
 def test_a_run_that_only_finishes_is_not_without_an_end() -> None:
@@ -773,20 +761,15 @@ def test_nine_in_ten_of_a_night_is_when_all_of_its_runs_have_ended() -> None:
     by = (kept.last_before.by - NOW).total_seconds()
     assert sum(end <= by for end in ended) / 200 == pytest.approx(0.9, abs=0.02)
     assert outlook(ahead).done_by == kept.last_before.by, "the same runs"
-    assert "Done by 06:00Z" in render(words(outlook(ahead), kept)[1], NOW)
     early = window_outlook(ahead, read_window("03:40-04:00"))
     assert early.verdict == "likely"
 
 
 def test_the_likely_course_alone_tells_no_nine_in_ten() -> None:
     ahead, window = _twenty_at_three(0), read_window("06:00-07:30")
-    told = [render(line, NOW) for line in words(outlook(ahead), window_outlook(ahead, window))]
-    lines = (
-        night_words(ServerNight("prod", ahead), NOW, UTC),
-        night_words(ServerNight("prod", ahead), NOW, UTC, window),
-    )
-    told += ["".join(phrase.text for phrase in line.phrases) for every in lines for line in every]
-    assert "by 06:00: ends 03:10" in told
+    shown = ServerNight("prod", ahead)
+    told = [*printed_words(shown, NOW, UTC), *printed_words(shown, NOW, UTC, window)]
+    assert any(line.startswith("Done      by 06:00: ends 03:10") for line in told)
     assert not [line for line in told if "90% sure" in line]
 
 
@@ -891,17 +874,15 @@ def test_a_run_before_a_window_is_at_work_waits_or_has_likely_ended_when_it_begi
 
 
 def test_a_run_that_may_not_be_done_by_six_is_named() -> None:
-    line, told = _done_at_six(_told("images", "04:00", "05:50", "06:20"))
+    line = _done_at_six(_told("images", "04:00", "05:50", "06:20"))
     assert line == "likely by 06:00: ends 05:50, 90% sure by 06:20; perhaps not images"
-    assert told.startswith("Likely done by 06:00Z: ")
 
 
 def test_runs_at_work_or_waiting_at_six_are_named() -> None:
-    line, told = _done_at_six(
+    line = _done_at_six(
         _told("images", "04:00", "06:12", "06:20"), _told("logs", "06:12", "06:30", "06:40", made="05:30")
     )
     assert line == "not by 06:00: ends 06:30 (logs), 90% sure by 06:40; images at work, logs waiting"
-    assert told.endswith("by 06:40Z; images at work, logs waiting.")
 
 
 def test_while_a_run_has_no_known_end_nobody_says_yes_to_done_by_six() -> None:
@@ -911,11 +892,8 @@ def test_while_a_run_has_no_known_end_nobody_says_yes_to_done_by_six() -> None:
         replace(_told("media", f"{hour:02}:24", f"{hour:02}:50"), start=None, end=None, fate=Fate.UNKNOWN, ends=())
         for hour in range(3, 24)
     ]
-    line, told = _done_at_six(_told("images", "04:00", "05:50", "05:58"), endless, *held)
+    line = _done_at_six(_told("images", "04:00", "05:50", "05:58"), endless, *held)
     assert line == "not known by 06:00: media has no known end; the others end 05:50, 90% sure by 05:58"
-    assert told.startswith(
-        "Not known whether done by 06:00Z: media has no known end; the others end about 05:50Z (images)"
-    )
     images = _told("images", "04:00", "05:50", "05:58")
     ahead = Night("velero", NOW, NOW + timedelta(days=1), (endless, *held, images), draws=50, done=images.end)
     lines = {one.label: one for one in night_words(ServerNight("prod", ahead), NOW, UTC)}
@@ -960,9 +938,7 @@ def test_all_is_not_said_of_a_night_without_the_paused_schedules(
     ahead = Night("velero", NOW, NOW + timedelta(days=1), runs, draws=50, done=run.end, left_out=left_out)
     (line,) = [one for one in night_words(ServerNight("prod", ahead), NOW, UTC) if one.label == "Done"]
     assert "".join(phrase.text for phrase in line.phrases) == f"{what} by 08:40"
-    told = [render(one, NOW) for one in words(outlook(ahead))]
-    (done,) = [one for one in told if " be done about " in one]
-    assert done.startswith("All but b, c and d will" if "more" in what else f"{what.capitalize()} will")
+    assert f"Done      {what} by 08:40" in list(printed_words(ServerNight("prod", ahead), NOW, UTC))
 
 
 @pytest.mark.parametrize("fate", [Fate.REFUSED, Fate.LOST])
@@ -972,7 +948,6 @@ def test_all_is_not_said_of_a_night_whose_runs_are_refused_or_lost(fate: Fate) -
     ahead = Night("velero", NOW, NOW + timedelta(days=1), (run, noon), draws=50, done=run.end)
     (line,) = [one for one in night_words(ServerNight("prod", ahead), NOW, UTC) if one.label == "Done"]
     assert "".join(phrase.text for phrase in line.phrases) == "all but media by 08:40"
-    assert any(render(one, NOW).startswith("All but media will be done about ") for one in words(outlook(ahead)))
 
 
 def test_a_night_without_one_scheduled_backup_is_no_yes() -> None:
@@ -989,7 +964,7 @@ def test_a_night_without_one_scheduled_backup_is_no_yes() -> None:
     tomorrow = replace(ahead, runs=(run, _told("daily", "23:10", "23:40")), left_out=paused.left_out)
     (line,) = [one for one in night_words(ServerNight("prod", tomorrow), NOW, UTC) if one.label == "By 06:00"]
     assert line.phrases[1].text == "nothing runs until resumed: 3 are paused", "one that runs after six makes no night"
-    assert "Nothing runs until resumed: 3 are paused." in [render(one, NOW) for one in words(outlook(paused))]
+    assert f"By 06:00  UTC: {told}" in list(printed_words(ServerNight("prod", paused), NOW, UTC))
 
 
 def test_what_runs_now_is_not_done_where_one_of_it_has_no_known_end() -> None:

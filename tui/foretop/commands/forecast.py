@@ -31,18 +31,15 @@ from foretop_core.rules.night.outlook import (
     Missing,
     Outlook,
     ScheduleOutlook,
-    WindowOutlook,
-    by_six,
     done_by_six,
-    outlook,
-    window_outlook,
-    words,
 )
 from foretop_core.rules.night.ranges import SURE, Range, latest
 from foretop_core.rules.night.window import Window, read_window
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.tables.engine.json_items import unseen_item
+from foretop_core.tables.timeline.night_lanes import ServerNight
+from foretop_core.tables.timeline.night_words import printed_words
 
 _NEEDED = frozenset({"", SCHEDULE.name, BACKUP.name, STORAGE.name})
 """Of what was not seen, the kinds that a night is foreseen from; "" is a whole cluster."""
@@ -156,22 +153,22 @@ def not_seen(snapshot: ClusterSnapshot) -> list[VisibilityGap]:
 
 def _foreseen(
     snapshots: Sequence[tuple[ClusterSnapshot, datetime]], hours: int, window: Window | None
-) -> list[tuple[str, Outlook]]:
+) -> list[ServerNight]:
     """As far as the end of the window at least: nobody may call it free who has not looked that far."""
-    outlooks = []
+    nights = []
     for snapshot, now in snapshots:
         ahead = timedelta(hours=hours)
         if window is not None:
             ahead = max(ahead, window.after(now)[1] - now)
-        outlooks += [
-            (snapshot.context, outlook(with_backlog(night(snapshot, namespace, now, ahead), snapshot)))
+        nights += [
+            ServerNight(snapshot.context, with_backlog(night(snapshot, namespace, now, ahead), snapshot))
             for namespace in snapshot.velero_namespaces
         ]
-    return outlooks
+    return nights
 
 
 def _print(
-    found: Sequence[tuple[str, Outlook]],
+    nights: Sequence[ServerNight],
     unseen: Sequence[VisibilityGap],
     window: Window | None,
     form: str,
@@ -180,20 +177,20 @@ def _print(
     is_part: bool,
 ) -> int:
     if form == "text":
-        for place, (context, ahead) in enumerate(found):
+        for place, shown in enumerate(nights):
             if place:
                 say()
-            _say(context, ahead, window)
-        if not found:
+            _say(shown, window)
+        if not nights:
             say("No Velero server was found.")
         for gap in unseen:
             say(gap.line)
     else:
-        servers = [_item(context, ahead, window) for context, ahead in found]
+        servers = [_item(shown, window) for shown in nights]
         emit({"servers": servers, "notSeen": [unseen_item(gap) for gap in unseen]}, form)
-    is_overrun = any((kept := _in(ahead, window)) and not kept.is_free for _, ahead in found)
-    is_part = is_part or bool(unseen) or not found
-    return 1 if is_overrun else night_exit_code(*(ahead for _, ahead in found), without=without, is_part=is_part)
+    is_overrun = window is not None and not all(shown.in_window(window).is_free for shown in nights)
+    is_part = is_part or bool(unseen) or not nights
+    return 1 if is_overrun else night_exit_code(*(one.outlook for one in nights), without=without, is_part=is_part)
 
 
 def night_exit_code(*nights: Outlook, without: frozenset[Missing], is_part: bool) -> int:
@@ -206,33 +203,23 @@ def night_exit_code(*nights: Outlook, without: frozenset[Missing], is_part: bool
     return NOT_JUDGED if is_part or any(ahead.is_unsure for ahead in nights) else 0
 
 
-def _in(one: Outlook, window: Window | None) -> WindowOutlook | None:
-    return None if window is None else window_outlook(one.night, window)
-
-
-def _say(context: str, one: Outlook, window: Window | None) -> None:
-    ahead = one.night
-    place = f"{context}/{ahead.namespace}" if context else ahead.namespace
+def _say(shown: ServerNight, window: Window | None) -> None:
+    ahead, schedules = shown.night, shown.outlook.schedules
+    place = f"{shown.context}/{ahead.namespace}" if shown.context else ahead.namespace
     say(f"Velero in {place}: {_time(ahead.now, ahead.now)} to {_time(ahead.until, ahead.now)}")
-    if ahead.unknown:
-        say(f"  Nothing can be foreseen: {render(ahead.unknown, ahead.now)}.")
-        for back in ahead.if_back:
-            say(f"  If back {render(back, ahead.now)}.")
-        return
-    slots = humanize.count(ahead.slots, "slot")
-    late = f"{ahead.late_share:.0%} of the hand-overs in its queue are late"
-    say(f"  {slots}, from {ahead.draws} simulated courses; {late}")
-    if one.schedules:
+    if not ahead.unknown:
+        slots = humanize.count(ahead.slots, "slot")
+        late = f"{ahead.late_share:.0%} of the hand-overs in its queue are late"
+        say(f"  {slots}, from {ahead.draws} simulated courses; {late}; times are UTC")
+        if schedules:
+            say()
+            table(
+                ("SCHEDULE", "DUE", "STARTS", "ENDS", f"{SURE.upper()} BY", "RUNS", "LATE", "LOST", "NOTE"),
+                [_row(schedule, ahead.now) for schedule in schedules],
+            )
         say()
-        table(
-            ("SCHEDULE", "DUE", "STARTS", "ENDS", f"{SURE.upper()} BY", "RUNS", "LATE", "LOST", "NOTE"),
-            [_row(schedule, ahead.now) for schedule in one.schedules],
-        )
-    say()
-    if ahead.if_resumed:
-        say(f"  If resumed {render(ahead.if_resumed, ahead.now)}.")
-    for line in words(one, _in(one, window)):
-        say(f"  {render(line, ahead.now)}")
+    for line in printed_words(shown, ahead.now, UTC, window):
+        say(f"  {line}")
 
 
 def _row(schedule: ScheduleOutlook, now: datetime) -> tuple[str, ...]:
@@ -265,10 +252,10 @@ def _time(at: datetime, now: datetime) -> str:
     return f"{rounded:%H:%M}Z" if same_day else f"{rounded:%d %b %H:%M}Z"
 
 
-def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
-    ahead = one.night
+def _item(shown: ServerNight, window: Window | None) -> dict[str, Any]:
+    ahead, one = shown.night, shown.outlook
     item: dict[str, Any] = {
-        "context": context,
+        "context": shown.context,
         "namespace": ahead.namespace,
         "from": rfc3339(ahead.now),
         "until": rfc3339(ahead.until),
@@ -286,9 +273,10 @@ def _item(context: str, one: Outlook, window: Window | None) -> dict[str, Any]:
         "runs": [_run_item(run) for schedule in one.schedules for run in schedule.runs],
         "leftOut": dict(ahead.left_out),
         "missing": list(one.missing),
-        "skippedTonight": list(by_six(ahead, one.schedules, UTC).skipped),
+        "skippedTonight": list(shown.by_six(UTC).skipped),
     }
-    if (kept := _in(one, window)) is not None:
+    if window is not None:
+        kept = shown.in_window(window)
         item["window"] = {
             "from": rfc3339(kept.begins),
             "until": rfc3339(kept.ends),

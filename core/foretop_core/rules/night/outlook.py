@@ -12,11 +12,10 @@ import msgspec
 
 from foretop_core.rules import humanize
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
-from foretop_core.rules.night.ranges import SURE, range_over
+from foretop_core.rules.night.ranges import range_over
 from foretop_core.rules.night.window import Window
 from foretop_core.rules.queue.owners import OwnerKind, going_on
 from foretop_core.rules.queue.queue_items import Range
-from foretop_core.rules.sentences import Text, estimate, sentence
 
 _MINUTE = timedelta(minutes=1)
 LEAST_WAIT = _MINUTE
@@ -439,42 +438,6 @@ def most_at_work(one: Outlook) -> str:
     return f"{count} of {slots}" if count <= slots else f"{count} now, then {slots} of {slots}"
 
 
-def words(one: Outlook, window: WindowOutlook | None = None) -> tuple[Text, ...]:
-    """The night in sentences: how full, who waits, when all is done, what goes wrong, what falls into a window."""
-    at_once, lines = most_at_work(one), list[Text]()
-    if one.has_tenants_only and one.at_work is not None:
-        waiting = f", most waiting: {one.waiting.count}" if one.waiting is not None else ""
-        lines.append(f"Most at once: {at_once}{waiting}; {TENANTS_ONLY}.")
-    elif one.at_work is not None:
-        lines.append(sentence(f"Most at once: {at_once}, from ", estimate(one.at_work.begins), "."))
-    if one.waiting is not None and one.longest_wait is not None:
-        wait, who = _wait(one.longest_wait), one.longest_wait.called
-        among = f" ({one.waiting.to_come_words})" if one.waiting.to_come else ""
-        most = sentence(f"Most waiting: {one.waiting.count}{among}, at ", estimate(one.waiting.begins))
-        lines.append(sentence(most, f"; longest {humanize.duration(wait)}, {who}."))
-    if none := nothing_runs(one):
-        lines.append(f"{humanize.capitalized(none)}.")
-    if skipped := skipped_words(by_six(one.night, one.schedules, UTC)):
-        lines.append(f"This night {skipped}.")
-    if window is not None:
-        lines.append(_before_words(window))
-    elif one.night_done is not None:
-        missing = by_six(one.night, one.schedules, UTC).missing
-        but = f", but {', '.join(missing)}" if missing else ""
-        lines.append(sentence("The night's runs are done about ", _ends(one.night_done), f"{but}."))
-    if one.done is not None:
-        what = humanize.capitalized(done_of_all(one, _MOST_NAMED))
-        lines.append(sentence(f"{what} will be done about ", estimate(one.done.likely), _nine_in_ten(one.done_by), "."))
-    lines += [line for fate in Fate if fate.reason and (line := _runs_of(one, fate))]
-    if one.night.bounded:
-        lines.append(f"Too many runs, not all of them played: {_some(one.night.bounded)}.")
-    if one.night.left_out:
-        lines.append(f"Not in it: {_some([f'{name} ({why})' for name, why in sorted(one.night.left_out.items())])}.")
-    if window is not None:
-        lines.append(_window_words(window))
-    return tuple(lines)
-
-
 def done_of_all(one: Outlook, most: int) -> str:
     """`all`, or `all but etl and 40 paused`: the subject of "is done by"; at most so many others are named.
 
@@ -491,18 +454,6 @@ def done_of_all(one: Outlook, most: int) -> str:
     return f"all but {' and '.join(but)}" if but else "all"
 
 
-def _before_words(window: WindowOutlook) -> Text:
-    """Tells whether the runs before a window are done when it begins."""
-    last, still = window.last_before, still_open(window)
-    if window.verdict == "not known":
-        others = sentence("; the others end about ", _ends(last)) if last is not None else ""
-        return sentence("Not known whether done by ", estimate(window.begins), f": {no_known_end(window)}", others, ".")
-    ends = sentence(": the last run ends about ", _ends(last)) if last is not None else ""
-    done_by = humanize.capitalized(f"{window.verdict} done by ".lstrip())
-    not_made = f"; {', '.join(window.missing)}" if window.missing else ""
-    return sentence(done_by, estimate(window.begins), ends, not_made, f"; {still}." if still else ".")
-
-
 def still_open(window: WindowOutlook) -> str:
     """`images at work, logs and wiki waiting`: the runs that are open when a window begins; "" where none is."""
     lines = [
@@ -517,32 +468,6 @@ def still_open(window: WindowOutlook) -> str:
 
 def names_of(runs: Iterable[ForeseenRun]) -> list[str]:
     return list(dict.fromkeys(run.called for run in runs))
-
-
-def _ends(last: LastEnd) -> Text:
-    return sentence(estimate(last.likely), f" ({last.run.called})", _nine_in_ten(last.by))
-
-
-def _nine_in_ten(by: datetime | None) -> Text:
-    return "" if by is None else sentence(f", {SURE} by ", estimate(by))
-
-
-def _window_words(window: WindowOutlook) -> Text:
-    what = sentence("Window ", estimate(window.begins), " to ", estimate(window.ends))
-    if window.is_free:
-        return sentence(what, ": free.")
-    lines = names_of(window.sure or window.perhaps)
-    return sentence(what, f": {'not free' if window.sure else 'perhaps not free'}, {_some(lines)}.")
-
-
-def _runs_of(one: Outlook, fate: Fate) -> str:
-    named = [f"{count} of {name}" for name, count in fate_counts(one, fate)]
-    return f"{fate.words.capitalize()}, because {fate.reason}: {_some(named)}." if named else ""
-
-
-def _some(names: list[str] | tuple[str, ...]) -> str:
-    shown = ", ".join(names[:_MOST_NAMED])
-    return f"{shown} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else shown
 
 
 def _wait(run: ForeseenRun) -> timedelta:

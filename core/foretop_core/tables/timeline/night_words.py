@@ -1,4 +1,5 @@
-"""The night in words: how full it gets, who waits longest, when all is done, what is lost, and the chosen lane."""
+"""The night in words, for the screen and for commands: how full it gets, who waits longest, when all is done, what is
+lost, and the chosen lane."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from foretop_core.rules.night.outlook import (
     WindowOutlook,
     done_of_all,
     fate_counts,
+    most_at_work,
     most_waiting,
     names_of,
     no_known_end,
@@ -37,6 +39,8 @@ from foretop_core.tables.timeline.night_lanes import ServerNight
 from foretop_core.tables.timeline.time_axis import MINUTE, TimeAxis
 
 _MOST_NAMED = 2
+_MOST_LISTED = 8
+_NOT_MADE = (Fate.LOST, Fate.REFUSED, Fate.UNKNOWN)
 
 
 class Phrase(msgspec.Struct, frozen=True):
@@ -76,11 +80,36 @@ def night_words(
         *_longest_wait(shown),
         *((_done_by(shown.in_window(window), now, zone),) if window else _done(shown, now, zone)),
         _window(shown, now, zone, window),
-        *_not_made(shown),
+        *_runs_of(shown, _NOT_MADE),
         _paused(shown.night.paused),
         _if_ended(shown.night, now, zone),
     )
     return tuple(line for line in lines if line is not None)
+
+
+def printed_words(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | None = None) -> Iterator[str]:
+    """The same for a command, with what the calendar draws beside them."""
+    lines = night_words(shown, now, zone, window)
+    if not shown.night.unknown:
+        is_end_told = window is None and any(line.label == "Done" for line in lines)
+        lines = (*lines, *_drawn(shown, now, zone, is_end_told=is_end_told))
+    for line in joined(lines):
+        yield f"{line.label:10}{''.join(phrase.text for phrase in line.phrases if not phrase.is_sign)}"
+
+
+def _drawn(shown: ServerNight, now: datetime, zone: tzinfo, *, is_end_told: bool) -> Iterator[WordLine]:
+    """Late runs, the end of all, and what is not among the runs."""
+    night = shown.night
+    yield from _runs_of(shown, (Fate.LATE,))
+    if night.done is not None and not is_end_told:
+        end = f"{clock(night.done.likely, now, zone)}{_sure_by(shown.outlook.done_by, night.done.likely, now, zone)}"
+        yield WordLine("In all", (Phrase(f"{done_of_all(shown.outlook, _MOST_NAMED)} by {end}"),))
+    if night.bounded:
+        too_many = f"runs, not all of them played: {humanize.join(night.bounded, _MOST_LISTED)}"
+        yield WordLine("Too many", (Phrase(too_many),))
+    if night.left_out:
+        names = [f"{name} ({why})" for name, why in sorted(night.left_out.items())]
+        yield WordLine("Left out", (Phrase(humanize.join(names, _MOST_LISTED)),))
 
 
 def most_telling(lines: Sequence[WordLine], room: int) -> tuple[WordLine, ...]:
@@ -96,16 +125,16 @@ def _peak(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLine, ..
     if peak is None:
         why = "not known: nobody can tell when the open runs end" if night.runs else "no backup is to come"
         return (WordLine("Peak", (Phrase(why, Tone.DIM),), 3),)
-    slots = humanize.count(night.slots, "slot")
+    at_once = f"{most_at_work(shown.outlook)} slot{'' if night.slots == 1 else 's'}"
     if shown.outlook.has_tenants_only:
         queue = f", up to {waiting.count} waiting" if waiting is not None else ""
         guess = WordLine("", (Phrase(TENANTS_ONLY, Tone.DIM),), 3)
-        return (WordLine("Peak", (Phrase(f"{peak.count} of {slots}{queue}"),), 3), guess)
+        return (WordLine("Peak", (Phrase(f"{at_once}{queue}"),), 3), guess)
     span = _span(peak.begins, peak.ends, now, zone)
     is_full = peak.count >= night.slots and waiting is not None
     is_told_below = waiting is not None and waiting.to_come > 0
     tenants = " with tenants" if peak.has_to_come and not is_told_below else ""
-    phrase = Phrase(f"{peak.count} of {slots} {span}{tenants}", Tone.WARN if is_full else Tone.PLAIN)
+    phrase = Phrase(f"{at_once} {span}{tenants}", Tone.WARN if is_full else Tone.PLAIN)
     if waiting is None:
         return (WordLine("Peak", (phrase, Phrase(", nobody waits longer than a minute", Tone.DIM)), 3),)
     first = WordLine("Peak", (phrase, Phrase(f", {waiting.count} waiting at {clock(waiting.begins, now, zone)}")), 3)
@@ -241,9 +270,9 @@ def _window(shown: ServerNight, now: datetime, zone: tzinfo, window: Window | No
     return WordLine("Window", (Phrase(span), Phrase(verdict, Tone.WARN), Phrase(humanize.join(names))), 5)
 
 
-def _not_made(shown: ServerNight) -> Iterator[WordLine]:
-    """The runs that are lost, that are refused, and those that are not known, each with the reason."""
-    for fate in (Fate.LOST, Fate.REFUSED, Fate.UNKNOWN):
+def _runs_of(shown: ServerNight, fates: Sequence[Fate]) -> Iterator[WordLine]:
+    """How many runs of which schedules are lost, refused, late or not known, each with the reason."""
+    for fate in fates:
         sign, tone = (LaneSign.UNKNOWN, Tone.WARN) if fate is Fate.UNKNOWN else (LaneSign.LOST, Tone.BAD)
         counted = sorted(fate_counts(shown.outlook, fate), key=lambda one: -one[1])
         phrases: list[Phrase] = []
@@ -380,7 +409,7 @@ def week_words(shown: ServerNight, now: datetime, zone: tzinfo) -> tuple[WordLin
     if waits and busiest:
         day, number = busiest[0]
         waits.append(WordLine("", (Phrase(f"most wait on {day}: {humanize.count(number, 'run')}"),), 1))
-    return (*_peak(shown, now, zone), *waits, *_not_made(shown))
+    return (*_peak(shown, now, zone), *waits, *_runs_of(shown, _NOT_MADE))
 
 
 def clock(at: datetime, now: datetime, zone: tzinfo) -> str:

@@ -38,11 +38,13 @@ from foretop_core.rooms.what_if.comparison import (
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.night.coming_back import if_back
 from foretop_core.rules.night.night import Fate
-from foretop_core.rules.night.outlook import Missing, Outlook, words
+from foretop_core.rules.night.outlook import Missing, Outlook
 from foretop_core.rules.night.window import read_window
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.tables.engine.json_items import unseen_item
+from foretop_core.tables.timeline.night_lanes import ServerNight
+from foretop_core.tables.timeline.night_words import printed_words
 
 Judge = Callable[[ClusterSnapshot, str, datetime, bool], int]
 """Gets the snapshot, the namespace of the server, the moment, and whether some of it was not read; its answer is the
@@ -163,10 +165,10 @@ def _namespace(snapshot: ClusterSnapshot, wanted: str) -> str:
 def _say(comparison: NightComparison) -> None:
     """The two nights in words, and the difference."""
     before, after = comparison.before, comparison.after
-    for head, outlook in (("As it is:", before), ("After the change:", after)):
+    for head, outlook in (("As it is, in UTC:", before), ("After the change:", after)):
         say(head)
-        for line in words(outlook):
-            say(f"  {render(line, outlook.night.now)}")
+        for line in printed_words(ServerNight("", outlook.night), outlook.night.now, UTC):
+            say(f"  {line}")
         say()
     say("The difference:")
     for line in comparison.differences or (NO_DIFFERENCE,):
