@@ -43,7 +43,8 @@ class SharedParts:
         meta = item.metadata
         self._share_word(meta, "namespace")
         if isinstance(item, _OWN_LABELS):
-            self._share_texts(meta.labels)
+            for key, word in meta.labels.items():
+                meta.labels[key] = self._shared_word(word)
         else:
             self._share_part(meta, "labels")
         for name in ("labels", "annotations"):
@@ -78,10 +79,6 @@ class SharedParts:
         word = getattr(part, name)
         if word:
             force_setattr(part, name, self._shared_word(word))
-
-    def _share_texts(self, texts: dict[str, str]) -> None:
-        for key, word in texts.items():
-            texts[key] = self._shared_word(word)
 
     def _shared_word(self, word: str) -> str:
         if len(word) > _LONGEST_WORD:

@@ -259,12 +259,12 @@ def _worst(series: Sequence[Series]) -> WorstFinding | None:
         return None
     place, code = min(worst)
     key = {"code": code, "severity": _GRAVEST_FIRST[place].value}
-    since = (one.value for one in series if _is_since(one, key))
+    since = (
+        one.value
+        for one in series
+        if one.name == "finding_oldest_timestamp_seconds" and key.items() <= one.labels.items()
+    )
     return WorstFinding(_GRAVEST_FIRST[place], code, _moment(min(since, default=None)))
-
-
-def _is_since(one: Series, key: Mapping[str, str]) -> bool:
-    return one.name == "finding_oldest_timestamp_seconds" and key.items() <= one.labels.items()
 
 
 def _moment(seconds: float | None) -> datetime | None:

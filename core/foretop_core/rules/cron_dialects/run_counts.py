@@ -126,15 +126,13 @@ def first_difference(one: CronSchedule, other: CronSchedule, now: datetime) -> d
     if one.every is not None or other.every is not None:
         return None if one.every == other.every else _sooner(one.next(now), other.next(now))
     if always_due(one, now) or always_due(other, now):
-        return None if always_due(one, now) and always_due(other, now) else _next_minute(now)
+        return (
+            None if always_due(one, now) and always_due(other, now) else now.replace(second=0, microsecond=0) + _MINUTE
+        )
     end = looked_until(now)
     on_the_wall = _first_on_the_wall(one, other, now, end)
     near_a_change = _first_near_a_change(one, other, now, on_the_wall or end)
     return _sooner(on_the_wall, near_a_change)
-
-
-def _next_minute(now: datetime) -> datetime:
-    return now.replace(second=0, microsecond=0) + _MINUTE
 
 
 def _sooner(one: datetime | None, other: datetime | None) -> datetime | None:

@@ -478,10 +478,6 @@ _Stretch = tuple[datetime, datetime, bool]
 """From when to when, and whether it is that of a tenant to come."""
 
 
-def _moves(spans: Iterable[_Stretch]) -> list[tuple[datetime, int]]:
-    return sorted(move for begins, ends, _ in spans if ends > begins for move in ((ends, -1), (begins, 1)))
-
-
 def _peak(spans: Sequence[_Stretch], busy: Peak | None = None) -> Peak | None:
     """A stretch of the largest number: the one that has most of `busy`, else the first.
 
@@ -490,7 +486,9 @@ def _peak(spans: Sequence[_Stretch], busy: Peak | None = None) -> Peak | None:
     count = most = 0
     peaks: list[tuple[datetime, datetime]] = []
     begins: datetime | None = None
-    for moment, step in _moves(spans):
+    for moment, step in sorted(
+        move for begins, ends, _ in spans if ends > begins for move in ((ends, -1), (begins, 1))
+    ):
         if count == most and begins is not None and step < 0:
             peaks.append((begins, moment))
             begins = None

@@ -519,14 +519,12 @@ class ProtectionIndex:
         for cover in covers:
             if not cover.is_active or cover.next_run is None:
                 continue
-            is_refused = self._is_refused((cover.schedule.namespace, cover.schedule.spec.template.storage_location))
+            place = (cover.schedule.namespace, cover.schedule.spec.template.storage_location)
+            location = self._location_of(place)
+            is_refused = bool(place[1] and self._storage) if location is None else bool(location.refuses)
             if found is None or (is_refused, cover.next_run) < found[:2]:
                 found = is_refused, cover.next_run, cover
         return (None, False) if found is None else (found[2], found[0])
-
-    def _is_refused(self, place: Place) -> bool:
-        location = self._location_of(place)
-        return bool(place[1] and self._storage) if location is None else bool(location.refuses)
 
     def _location_of(self, place: Place) -> BackupStorageLocation | None:
         return self._storage.get(place) if place[1] else self._default_location(place[0])
