@@ -29,10 +29,10 @@ def server_in(namespace: str) -> str:
     return f"/apis/apps/v1/namespaces/{namespace}/deployments/velero"
 
 
-async def found(api: ScriptedApi, *given: str, seen_storage: tuple[str, ...] = ()) -> list[tuple[str, bool, bool]]:
+async def found(api: ScriptedApi, *given: str) -> list[tuple[str, bool, bool]]:
     """By namespace, whether the server is known, and whether there is a Deployment as far as one can tell."""
     async with client_of(api, namespace="own") as client:
-        servers = await find_velero(client, given, seen_storage)
+        servers = await find_velero(client, given)
     return [(one.namespace, one.known is not None, one.has_deployment) for one in servers]
 
 
@@ -55,12 +55,6 @@ async def test_without_deployments_storage_shows_where_velero_is(answer: object)
     stored["items"] = [nameless, *stored["items"]]  # type: ignore[misc]
     api = ScriptedApi({DEPLOYMENTS: answer, LOCATIONS: stored, server_in("a"): 403, server_in("b"): UNREADABLE})
     assert await found(api) == [("a", False, True), ("b", False, True)]
-
-
-async def test_storage_that_is_known_already_is_not_asked_for() -> None:
-    api = ScriptedApi({DEPLOYMENTS: 403, LOCATIONS: locations("other")})
-    assert await found(api, seen_storage=("mine",)) == [("mine", False, False)]
-    assert f"GET {LOCATIONS}" not in api.asked
 
 
 @pytest.mark.parametrize("answer", [403, 404, {**locations(), "items": None}])

@@ -42,13 +42,11 @@ class AccessVerdict(msgspec.Struct, frozen=True):
     """`known` is false where the API server would not say; then the attempt itself must tell."""
 
     allowed: bool
-    reason: str = ""
     known: bool = True
 
 
 class _ReviewStatus(msgspec.Struct, rename="camel"):
     allowed: bool = False
-    reason: str = ""
 
 
 class _Review(msgspec.Struct):
@@ -157,8 +155,7 @@ class AccessReviewer:
         answer = await self._review(_ACCESS_REVIEWS, "SelfSubjectAccessReview", spec)
         if answer is None:
             return AccessVerdict(allowed=True, known=False)
-        status = answer.read(_Review).status
-        return AccessVerdict(status.allowed, status.reason)
+        return AccessVerdict(answer.read(_Review).status.allowed)
 
     async def _ask_rules(self, namespace: str) -> AccessRules:
         answer = await self._review(_RULES_REVIEWS, "SelfSubjectRulesReview", {"namespace": namespace})

@@ -30,9 +30,7 @@ class FoundVelero(msgspec.Struct, frozen=True):
     """False where the API server says that there is none of the usual name; without the right to ask, it may be."""
 
 
-async def find_velero(
-    client: ApiClient, given: Iterable[str] = (), seen_storage: Iterable[str] = ()
-) -> tuple[FoundVelero, ...]:
+async def find_velero(client: ApiClient, given: Iterable[str] = ()) -> tuple[FoundVelero, ...]:
     """Every Velero of the cluster, or those in the namespaces given.
 
     Storage locations lie beside their Velero, so their namespaces are looked at where Deployments may not be
@@ -42,7 +40,7 @@ async def find_velero(
     everywhere = () if named else await _deployments(client)
     if everywhere:
         return everywhere
-    likely = named or tuple(seen_storage) or await _storage_namespaces(client)
+    likely = named or await _storage_namespaces(client)
     places = likely or (*USUAL_NAMESPACES, client.config.namespace)
     veleros = []
     for namespace in sorted(dict.fromkeys(places)):

@@ -75,7 +75,6 @@ class Response:
     """An answer that is not an error, its body as it came."""
 
     status: int
-    headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
 
     def read(self, shape: type[T]) -> T:
@@ -296,7 +295,7 @@ class ApiClient:
                 async with asyncio.timeout(silence * _WHOLE_WITHIN), self._open(request, silence) as response:
                     began = True
                     content = await self._read(response)
-                    return Response(response.status, response.headers, content)
+                    return Response(response.status, content)
             except (TimeoutError, Unreachable) as problem:
                 explained = problem if isinstance(problem, Unreachable) else self._explained(problem)
                 raise BrokenOff(explained.what, explained.why, explained.hint) if began else explained from None

@@ -100,7 +100,7 @@ class ArchiveClient(ApiClient):
         limit: float = ANSWER_LIMIT,
     ) -> Response:
         answer = self._reviewed(body) if method.upper() == "POST" else self._read_path(path, params or {})
-        return Response(200, {}, answer)
+        return Response(200, answer)
 
     async def write(
         self,

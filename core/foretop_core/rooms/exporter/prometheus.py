@@ -36,7 +36,6 @@ class _Sample(msgspec.Struct, frozen=True):
 
 
 class _Data(msgspec.Struct, frozen=True):
-    result_type: str = msgspec.field(name="resultType", default="")
     result: tuple[_Sample, ...] = ()
 
 

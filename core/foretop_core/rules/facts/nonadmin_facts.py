@@ -21,6 +21,7 @@ from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import RunFacts
 from foretop_core.rules.lookups import own_run
 from foretop_core.rules.nonadmin_lifecycle import (
+    CONDITIONS,
     DELETING,
     LifecycleStep,
     Path,
@@ -40,6 +41,7 @@ from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
 
 __all__ = [
+    "CONDITIONS",
     "LastingNonAdminFacts",
     "LifecycleStep",
     "NonAdminFacts",

@@ -12,7 +12,13 @@ from foretop_core.models.kinds import BACKUP, DEPLOYMENT, NAB, NAR, RESTORE, SCH
 from foretop_core.models.nonadmin import NAB_UUID_LABEL, NAR_UUID_LABEL
 from foretop_core.models.wire import ObjectRef, Resource
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.nonadmin_facts import LastingNonAdminFacts, NonAdminFacts, NonAdminState, own_run
+from foretop_core.rules.facts.nonadmin_facts import (
+    CONDITIONS,
+    LastingNonAdminFacts,
+    NonAdminFacts,
+    NonAdminState,
+    own_run,
+)
 from foretop_core.rules.facts.run_facts import Run, has_ended, order
 from foretop_core.rules.humanize import rfc3339
 from foretop_core.rules.phases import WAITING
@@ -34,7 +40,6 @@ from foretop_core.tables.engine.view import Cell, Column, View, plain
 from foretop_core.tables.resources.runs import items_bar, marked_name, percent, progress_cell, share_done
 from foretop_core.tables.text import times
 
-_CONDITIONS = ("Accepted", "Queued", "Deleting")
 _CONDITION_GLYPHS = {"True": StatusGlyph.TRUE, "False": StatusGlyph.BROKEN}
 
 
@@ -182,7 +187,7 @@ def _phase(entry: NonAdminRow, render: RenderContext) -> Cell:
 
 def _conditions(entry: NonAdminRow) -> Cell:
     statuses = {condition.type: condition.status for condition in entry.item.state.conditions}
-    glyphs = tuple(_CONDITION_GLYPHS.get(statuses.get(kind, ""), StatusGlyph.UNSET) for kind in _CONDITIONS)
+    glyphs = tuple(_CONDITION_GLYPHS.get(statuses.get(kind, ""), StatusGlyph.UNSET) for kind in CONDITIONS)
     return Cell("".join(glyph.value for glyph in glyphs), drawing=Signs(glyphs))
 
 
