@@ -55,12 +55,10 @@ def test_a_rule_allows_what_all_its_parts_name(rule: AccessRule, names: tuple[st
 
 
 async def test_a_question_has_only_what_is_not_empty_in_it() -> None:
-    api = ScriptedApi({VERDICTS: {"status": {"allowed": True, "reason": "by a role"}}})
+    api = ScriptedApi({VERDICTS: {"status": {"allowed": True}}})
     async with client_of(api) as client:
         access = AccessReviewer(client, ManualClock(NOW))
-        assert await access.verdict(Permission("get", "", "pods", "velero", "server-0", "log")) == AccessVerdict(
-            True, "by a role", True
-        )
+        assert await access.verdict(Permission("get", "", "pods", "velero", "server-0", "log")) == AccessVerdict(True)
         await access.verdict(permission("list", SCHEDULE))
     assert [body["spec"]["resourceAttributes"] for body in api.reviewed] == [
         {"verb": "get", "resource": "pods", "namespace": "velero", "name": "server-0", "subresource": "log"},
@@ -72,7 +70,7 @@ async def test_a_question_has_only_what_is_not_empty_in_it() -> None:
 async def test_where_nobody_may_ask_the_attempt_itself_must_tell(code: int) -> None:
     async with client_of(ScriptedApi({VERDICTS: code, RULES: code})) as client:
         access = AccessReviewer(client, ManualClock(NOW))
-        assert await access.verdict(permission("list", SCHEDULE)) == AccessVerdict(True, "", False)
+        assert await access.verdict(permission("list", SCHEDULE)) == AccessVerdict(True, False)
         assert await access.rules("team-a") == AccessRules((), incomplete=True)
 
 
@@ -89,7 +87,7 @@ async def test_a_review_that_fails_is_no_answer(code: int) -> None:
 async def test_an_answer_that_allows_nothing_is_known_and_complete(body: object) -> None:
     async with client_of(ScriptedApi({VERDICTS: body, RULES: body})) as client:
         access = AccessReviewer(client, ManualClock(NOW))
-        assert await access.verdict(permission("list", SCHEDULE)) == AccessVerdict(False, "", True)
+        assert await access.verdict(permission("list", SCHEDULE)) == AccessVerdict(False, True)
         assert await access.rules("team-a") == AccessRules((), incomplete=False)
 
 

@@ -337,7 +337,7 @@ def test_a_change_of_a_silent_server_is_answered_with_what_becomes_of_its_backlo
     assert any(line.startswith("  With the change, now: ") for line in lines), "etcd is not to be made up for"
     assert run(["whatif", "-f", night, *SILENT, "--pause", "etcd", "-o", "json"]) == 3
     found = json.loads(capsys.readouterr().out)
-    assert [f"If back {back}." for back in found["ifBack"]] == told
+    assert [f"If back   {back}" for back in found["ifBack"]] == told
     assert f"  With the change, {found['ifBackAfter'][0]}." == lines[1]
 
 

@@ -91,17 +91,19 @@ def printed_words(shown: ServerNight, now: datetime, zone: tzinfo, window: Windo
     """The same for a command, with what the calendar draws beside them."""
     lines = night_words(shown, now, zone, window)
     if not shown.night.unknown:
+        before = shown.by_six(zone) if window is None else shown.in_window(window)
         is_end_told = window is None and any(line.label == "Done" for line in lines)
-        lines = (*lines, *_drawn(shown, now, zone, is_end_told=is_end_told))
+        lines = (*lines, *_drawn(shown, now, zone, None if is_end_told else before))
     for line in joined(lines):
         yield f"{line.label:10}{''.join(phrase.text for phrase in line.phrases if not phrase.is_sign)}"
 
 
-def _drawn(shown: ServerNight, now: datetime, zone: tzinfo, *, is_end_told: bool) -> Iterator[WordLine]:
-    """Late runs, the end of all, and what is not among the runs."""
+def _drawn(shown: ServerNight, now: datetime, zone: tzinfo, before: WindowOutlook | None) -> Iterator[WordLine]:
+    """Late runs, the end of all where that is later than the one that was told, and what is not among the runs."""
     night = shown.night
     yield from _runs_of(shown, (Fate.LATE,))
-    if night.done is not None and not is_end_told:
+    last = before.last_before if before is not None else None
+    if night.done is not None and before is not None and (last is None or night.done.likely > last.likely):
         end = f"{clock(night.done.likely, now, zone)}{_sure_by(shown.outlook.done_by, night.done.likely, now, zone)}"
         yield WordLine("In all", (Phrase(f"{done_of_all(shown.outlook, _MOST_NAMED)} by {end}"),))
     if night.bounded:

@@ -111,7 +111,7 @@ def command(
             after = [render(back, now) for back in if_back_with(snapshot, namespace, now, changes)]
             if form == "text":
                 for back, changed in zip(backs, after, strict=True):
-                    say(f"If back {back}.")
+                    say(f"If back   {back}")
                     say("  The same with the change." if changed == back else f"  With the change, {changed}.")
             else:
                 found = {"before": None, "after": None, "differences": [], "ifBack": backs, "ifBackAfter": after}
@@ -171,8 +171,8 @@ def _say(comparison: NightComparison) -> None:
             say(f"  {line}")
         say()
     say("The difference:")
-    for line in comparison.differences or (NO_DIFFERENCE,):
-        say(f"  {render(line, before.night.now)}")
+    for difference in comparison.differences or (NO_DIFFERENCE,):
+        say(f"  {render(difference, before.night.now)}")
 
 
 def _count(one: Outlook, fate: Fate) -> int:
