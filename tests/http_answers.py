@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,8 +20,8 @@ class _Server(HTTPServer):
 
 
 @contextmanager
-def answering(answer: Answer) -> Iterator[str]:
-    """Its address, until the end of the block."""
+def answering(answer: Answer, tls: ssl.SSLContext | None = None) -> Iterator[str]:
+    """Its address, until the end of the block; with TLS where it has a context for it."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -38,9 +39,11 @@ def answering(answer: Answer) -> Iterator[str]:
             """Nobody reads it."""
 
     with _Server(("127.0.0.1", 0), Handler) as server:
+        if tls is not None:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}"
+            yield f"{'http' if tls is None else 'https'}://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from aiohttp import ClientConnectionError, ClientError
+from aiohttp import ClientConnectionError, ClientConnectorCertificateError, ClientError
 
 from foretop_core.errors import BadInput
 from foretop_core.foreign_text import redacted
@@ -27,6 +27,9 @@ def check_http_address(url: str, server: str, token: str) -> None:
 
 def why_no_answer(problem: ClientError | OSError) -> str:
     """Never what the server has sent: that may be the token that it got."""
+    if isinstance(problem, ClientConnectorCertificateError):
+        reason = getattr(problem.certificate_error, "verify_message", "")
+        return ", ".join(filter(None, ("its certificate is not trusted", reason.rstrip("."))))
     if isinstance(problem, ClientError) and not isinstance(problem, ClientConnectionError):
         return "its answer is cut off, or no HTTP"
     return redacted(str(problem)) or "no answer"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import ssl
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import trustme
 import yaml
 
 from foretop.cli import run
@@ -184,6 +186,37 @@ def test_a_server_that_answers_something_else_is_one_line(
     assert told.count("\n") == 1
     assert "canary" not in told
     assert "\x1b" not in told
+
+
+def served_by(authority: trustme.CA, name: str = "127.0.0.1") -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    authority.issue_cert(name).configure_cert(context)
+    return context
+
+
+def test_a_certificate_that_is_not_trusted_is_one_line_until_its_authority_is_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known, other = trustme.CA(), trustme.CA()
+    known.cert_pem.write_to_path(tmp_path / "ca.pem")
+    words = ("--prometheus-ca", str(tmp_path / "ca.pem"))
+    not_known, look = (
+        "unable to get local issuer certificate",
+        "(look at --prometheus-ca, or caFile in the configuration)",
+    )
+    elsewhere = "IP address mismatch, certificate is not valid for '127.0.0.1'"
+    for authority, name, given, why in (
+        (known, "127.0.0.1", (), not_known),
+        (other, "127.0.0.1", words, not_known),
+        (known, "elsewhere.test", words, elsewhere),
+    ):
+        with answering(lambda *_: (200, vector()), served_by(authority, name)) as url:
+            assert run(["fleet", "--prometheus", url, *given]) == 3
+        told = capsys.readouterr()
+        assert told.err == f"foretop: Cannot ask {url}: its certificate is not trusted, {why} {look}\n"
+        assert not told.out
+    with answering(lambda *_: (200, vector()), served_by(known)) as url:
+        assert run(["fleet", "--prometheus", url, *words]) == 0
 
 
 @pytest.mark.parametrize("odd", ["1e308", "-1e308", "1e14", "NaN", "+Inf", "9" * 5000])

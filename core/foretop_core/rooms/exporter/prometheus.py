@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain, islice
 
 import msgspec
-from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
+from aiohttp import ClientConnectorCertificateError, ClientError, ClientSession, ClientTimeout, TCPConnector
 
 from foretop_core.background import in_thread
 from foretop_core.config.settings import PrometheusSettings
@@ -102,7 +102,9 @@ async def _ask(session: ClientSession, server: PrometheusServer, query: str) -> 
     except TimeoutError:
         raise _failure(server, f"no answer within {_LIMIT:g} s") from None
     except (ClientError, OSError) as problem:
-        raise _failure(server, why_no_answer(problem)) from None
+        is_trust = isinstance(problem, ClientConnectorCertificateError)
+        hint = "look at --prometheus-ca, or caFile in the configuration" if is_trust else ""
+        raise _failure(server, why_no_answer(problem), hint=hint) from None
     if len(body) > _MOST_BYTES:
         raise _failure(server, f"its answer has more than {_MOST_BYTES // 2**20} MB")
     try:

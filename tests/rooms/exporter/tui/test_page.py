@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import trustme
 
 from foretop.rooms.exporter.page import FleetPage
 from foretop_core.kube.watching.watch_sink import WatchState
@@ -15,7 +16,7 @@ from foretop_core.models.kinds import KINDS
 from foretop_core.rooms.exporter import fleet_table
 from foretop_core.rules.metric_families import Sample
 from tests.http_answers import answering
-from tests.rooms.exporter.test_fleet import vector
+from tests.rooms.exporter.test_fleet import served_by, vector
 from tests.tui.fake_source import FilledSource, calm, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, Screen, screen
 from tests.tui.test_config import change, configured
@@ -133,6 +134,17 @@ async def test_the_clusters_of_a_prometheus_stand_beside_those_that_are_watched(
             await change(shown, f"prometheus: {{url: '{url}/x'}}\n")
             await shown.press("escape")
             await shown.until(lambda: "HTTP 503" in shown.pane)
+
+
+async def test_a_prometheus_that_is_not_trusted_is_said_in_the_pane_beside_the_clusters_that_are_watched(
+    tmp_path: Path,
+) -> None:
+    with answering(lambda *_: (200, vector()), served_by(trustme.CA())) as url:
+        async with configured(tmp_path, f"prometheus: {{url: '{url}'}}\n") as shown:
+            await shown.press(*FLEET)
+            await shown.until(lambda: "its certificate is not trusted, unable" in " ".join(shown.pane.split()))
+            assert "SSL" not in shown.text
+            assert "prod-eu" in shown.text
 
 
 async def test_one_cluster_is_no_fleet() -> None:
