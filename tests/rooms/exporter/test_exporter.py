@@ -33,8 +33,10 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.metric_families import Family, MeasuredCluster, Sample
 from foretop_core.rules.snapshot import ClusterSnapshot, VisibilityGap
 from foretop_core.rules.triage import Thresholds
+from foretop_demo.access import Rule, User
 from tests.objects import NOW, backup, schedule
-from tests.wire.boxes import living_box
+from tests.wire.action_fixtures import a_schedule
+from tests.wire.boxes import box_in_thread, kubeconfig, living_box
 
 Labels = frozenset[tuple[str, str]]
 _LINE = re.compile(r"(\w+)(?:\{(.*)\})? (\S+)")
@@ -242,6 +244,44 @@ def told(address: str, request: bytes) -> bytes:
     with reached(address) as connection:
         connection.sendall(request)
         return connection.recv(100)
+
+
+READ = ("get", "list", "watch")
+NO_SCHEDULES = User(
+    "scraper",
+    (
+        Rule(READ, ("",), ("namespaces", "persistentvolumeclaims", "persistentvolumes", "configmaps")),
+        Rule(READ, ("apps", "batch", "apiextensions.k8s.io", "oadp.openshift.io", "psc.cronprimer.local"), ("*",)),
+        Rule(
+            READ,
+            ("velero.io",),
+            (
+                *("backups", "restores", "backupstoragelocations", "backuprepositories"),
+                *("deletebackuprequests", "serverstatusrequests", "podvolumebackups", "datauploads"),
+            ),
+        ),
+    ),
+)
+
+
+def test_a_kind_that_the_exporter_may_not_see_is_not_visible_and_has_no_numbers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "velero"}}
+    with box_in_thread([home, a_schedule()], users=[NO_SCHEDULES]) as box:
+        unseen = {}
+        for user in ("admin", NO_SCHEDULES.name):
+            with exporter("--kubeconfig", kubeconfig(box, tmp_path, user)) as (one, at):
+                while asked(f"{at}/readyz")[0] == 503:
+                    assert one.poll() is None, "what may not be seen keeps it from no readiness"
+                metrics = read(asked(f"{at}/metrics")[2].decode())
+            assert only(metrics["foretop_up"]) == 1
+            unseen[user] = [dict(labels)["kind"] for labels, value in metrics["foretop_visible"].items() if not value]
+            has_numbers = {"foretop_schedule_paused", "foretop_runs_expected_lost"} <= metrics.keys()
+            assert has_numbers is (user == "admin")
+            run(["fleet", "--kubeconfig", kubeconfig(box, tmp_path, user)])
+            assert ("not all seen" in capsys.readouterr().out) is not has_numbers
+    assert unseen == {"admin": [], NO_SCHEDULES.name: ["Schedule"]}
 
 
 def test_it_serves_what_is_finished_until_it_is_ended(tmp_path: Path) -> None:
