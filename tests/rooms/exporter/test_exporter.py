@@ -22,8 +22,10 @@ from typing import Any
 
 import pytest
 import trustme
+import yaml
 
 from foretop.cli import run
+from foretop.commands.watch_receivers import ALERTS
 from foretop_core.models.kinds import BACKUP
 from foretop_core.room_finder import room_modules
 from foretop_core.rooms.exporter import collector, measurement
@@ -45,6 +47,7 @@ TIMES = {
     "foretop_schedule_next_run_timestamp_seconds": "nextRun",
     "foretop_schedule_expected_start_timestamp_seconds": "expectedStart",
 }
+MIXIN = Path(__file__).parents[3] / "packaging" / "mixin"
 STILL = 0.001
 """A speed at which no fact changes while two commands look."""
 
@@ -405,9 +408,63 @@ def test_bad_input_is_one_line(words: tuple[str, ...], error: str, capsys: pytes
 
 
 def test_the_rules_ask_for_metrics_that_there_are() -> None:
-    mixin = Path(__file__).parents[3] / "packaging" / "mixin"
     names = ("alerts.yaml", "fleet-dashboard.json", "cluster-dashboard.json")
-    queries = "".join((mixin / name).read_text() for name in names)
+    queries = "".join((MIXIN / name).read_text() for name in names)
     modules = [*room_modules("foretop_core", "metrics"), collector, measurement]
     families = [one for module in modules for one in vars(module).values() if isinstance(one, Family)]
     assert set(re.findall(r"\bforetop_\w+", queries)) <= {f"foretop_{family.name}" for family in families}
+
+
+def test_an_alert_has_no_advice_of_its_own_where_triage_has_some() -> None:
+    """What is wrong and what to do is worked out for the object: a rule would tell a second answer."""
+    rules = yaml.safe_load((MIXIN / "alerts.yaml").read_text())["groups"][0]["rules"]
+    told = {rule["alert"]: rule["annotations"]["description"] for rule in rules}
+    sent = "foretop report says what is wrong and what to do; on page triage the filter is "
+    codes = {
+        name.removeprefix("Foretop"): re.findall(r"code:([\w-]+)", text)
+        for name, text in told.items()
+        if text.startswith(sent)
+    }
+    assert told.items() >= {
+        (f"Foretop{name}", f"{sent}{', or '.join(f'code:{code}' for code in named)}.") for name, named in codes.items()
+    }
+    by_watching: dict[str, list[str]] = {}
+    for code, name in ALERTS.items():
+        by_watching.setdefault(name, []).append(code)
+    # By watching each pause has an alert; only the end of one is a metric.
+    by_watching["PauseOverdue"].remove("velero-paused-overdue")
+    of_forecasts = {"VolumesMissingInNewestCopy", "RunExpectedLost", "NightNotDoneBySix"}
+    assert codes == {name: codes for name, codes in by_watching.items() if name not in of_forecasts}
+    assert told.keys() - {f"Foretop{name}" for name in by_watching} == {"ForetopExporterBlind"}
+    for rule in rules:
+        asked = re.search(r'foretop_findings\{code=~?"(.*?)"', rule["expr"])
+        assert asked is None or asked[1].split("|") == codes[rule["alert"].removeprefix("Foretop")]
+
+
+def test_triage_has_the_findings_that_alerts_send_to(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the metric of an alert says so, the finding is there by the filter that the alert names."""
+    states = {"expiring": "namespace-expiring", "late": "namespace-late"}
+    seen = set()
+    for scene in ("outage", "protection"):
+        with living_box(scene, tmp_path, STILL) as (_, path):
+
+            def found(code: str, path: str = path) -> set[str]:
+                run(["get", "findings", f"code:{code}", "-o", "json", "--kubeconfig", path])
+                return {item["name"] for item in json.loads(capsys.readouterr().out)["items"]}
+
+            run(["exporter", "--once", "--kubeconfig", path])
+            metrics = read(capsys.readouterr().out)
+            for labels, value in metrics["foretop_namespace_protection"].items():
+                named = dict(labels)
+                if value and (code := states.get(named["foretop_namespace_protection"])):
+                    assert named["target"] in found(code)
+                    seen.add(code)
+            for labels, value in metrics["foretop_storage_available"].items():
+                if not value:
+                    assert dict(labels)["storage"] in found("storage-unavailable")
+                    seen.add("storage")
+            for labels, value in metrics["foretop_server_state"].items():
+                if value and dict(labels)["foretop_server_state"] in ("silent", "down", "storage hangs"):
+                    assert found("velero-no-pulse")
+                    seen.add("server")
+    assert seen == {*states.values(), "storage", "server"}

@@ -37,7 +37,7 @@ _RESOLVED_FOR = timedelta(minutes=15)
 """For so long an alert is sent as resolved: one answer may have been lost."""
 _LONGEST = 2000
 _SEVERITIES = {"error": "critical", "warning": "warning", "note": "info"}
-_ALERTS = {
+ALERTS = {
     "velero-no-pulse": "VeleroSilent",
     "storage-unavailable": "StorageUnavailable",
     "namespace-expiring": "LastGoodCopyExpires",
@@ -184,7 +184,7 @@ class Alertmanager(Receiver):
 
 def _alert(item: Item) -> dict[str, Any]:
     code, since = str(item["code"]), item["since"]
-    name = _ALERTS.get(code) or "".join(word.capitalize() for word in code.split("-"))
+    name = ALERTS.get(code) or "".join(word.capitalize() for word in code.split("-"))
     labels = {
         "alertname": f"Foretop{name}",
         "severity": _SEVERITIES[item["severity"]],
