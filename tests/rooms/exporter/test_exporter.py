@@ -15,6 +15,7 @@ import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
+from configparser import ConfigParser
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -468,3 +469,19 @@ def test_triage_has_the_findings_that_alerts_send_to(tmp_path: Path, capsys: pyt
                     assert found("velero-no-pulse")
                     seen.add("server")
     assert seen == {*states.values(), "storage", "server"}
+
+
+def test_the_unit_of_systemd_runs_it_with_few_rights_and_ends_it_cleanly(tmp_path: Path) -> None:
+    unit = ConfigParser(interpolation=None)
+    unit.read(MIXIN.parent / "foretop-exporter.service")
+    service = unit["Service"]
+    few = ("DynamicUser", "NoNewPrivileges", "PrivateTmp", "PrivateDevices", "ProtectHome")
+    assert {service[one] for one in few} == {"yes"}
+    assert (service["ProtectSystem"], service["CapabilityBoundingSet"]) == ("strict", "")
+    program, name, *words = service["ExecStart"].replace("${CREDENTIALS_DIRECTORY}", str(tmp_path)).split()
+    assert (Path(program).name, name) == ("foretop", "exporter")
+    with living_box("quiet", tmp_path, STILL), exporter(*words) as (one, at):
+        while asked(f"{at}/readyz")[0] == 503:
+            assert one.poll() is None
+        one.send_signal(signal.SIGTERM)
+        assert one.wait(30) == 0, "what systemd takes for no failure"
