@@ -30,12 +30,13 @@ class InProcessApi:
         catalog: Catalog | None = None,
         history: int = 4096,
         seed: int | None = None,
+        name: str = "",
     ) -> None:
         self.clock = clock
         self.catalog = catalog or load_catalog()
         self.object_store = VersionedStore(self.catalog, history)
         self.reader = Reader(self.object_store)
-        self.writer = Writer(self.object_store, clock, Identities(seed))
+        self.writer = Writer(self.object_store, clock, Identities(seed, name))
         self.remover = Remover(self.object_store, clock)
 
     def kind(self, name: str) -> Kind:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+import zlib
 from collections.abc import Callable
 from datetime import datetime
 from random import Random
@@ -51,11 +52,13 @@ _KNOWN = frozenset(
 class Identities:
     """Random name suffixes and uids: from the system, or repeatable if a seed is given."""
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, seed: int | None = None, cluster: str = "") -> None:
+        """Clusters of other names have other uids, though their seed be the same."""
         self._random = Random(seed)
+        self._cluster = zlib.crc32(cluster.encode())
 
     def uid(self) -> str:
-        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))
+        return str(uuid.UUID(int=self._random.getrandbits(128) ^ self._cluster, version=4))
 
     def suffix(self) -> str:
         return "".join(self._random.choices(_RANDOM_LETTERS, k=5))

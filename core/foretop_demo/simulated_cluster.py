@@ -42,7 +42,11 @@ class SimulatedCluster:
         self.start = (start or SystemClock().now()).replace(microsecond=0)
         self.clock = BoxClock(ManualClock(self.start - scene.warm_up))
         self.storage = InProcessApi(
-            self.clock, catalog_for(options.behaviour, options.velero_version), history=_HISTORY, seed=options.seed
+            self.clock,
+            catalog_for(options.behaviour, options.velero_version),
+            history=_HISTORY,
+            seed=options.seed,
+            name=scene.name,
         )
         seed_defaults(self.storage)
         self._file_server = FileServer()

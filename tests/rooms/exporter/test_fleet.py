@@ -14,6 +14,7 @@ import yaml
 from foretop.cli import run
 from foretop_core.rooms.exporter import prometheus
 from foretop_core.rooms.exporter.fleet import ClusterState, Series, WorstFinding, fleet, merged
+from foretop_core.rooms.exporter.fleet_view import other_names
 from foretop_core.rules.severity import Severity
 from tests.http_answers import answering, echoing
 from tests.objects import NOW
@@ -67,6 +68,20 @@ def test_two_names_of_one_uid_are_one_cluster_and_two_clusters_of_one_name_are_t
     twice = one("cluster_info", cluster="c", uid="u-3")
     rows = fleet([*alive("a", "u-1"), *alive("b", "u-1"), *alive("c", "u-2"), twice], NOW)
     assert [(row.cluster, row.uids) for row in rows] == [("a", ("u-1",)), ("c", ("u-2", "u-3"))]
+    assert [other_names(row) for row in rows] == ["b has the same uid, and is taken for this cluster", ""]
+
+
+def test_a_server_that_stands_still_comes_before_more_errors_of_single_schedules() -> None:
+    def worst(cluster: str, code: str) -> Series:
+        return one("worst_finding_info", cluster=cluster, severity="error", code=code)
+
+    errors = [one("findings", 6.0, "many", severity="error", code="schedule-overdue")]
+    errors += [one("findings", 1.0, "still", severity="error", code="velero-no-pulse")]
+    rows = fleet(
+        [*alive("many", "u-1"), *alive("still", "u-2"), *errors, worst("many", "x"), worst("still", "velero-no-pulse")],
+        NOW,
+    )
+    assert [row.cluster for row in rows] == ["still", "many"]
 
 
 def test_another_name_of_a_cluster_hides_neither_its_news_nor_its_errors() -> None:

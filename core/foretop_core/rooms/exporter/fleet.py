@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from foretop_core.rooms.exporter.exposition import ClusterSample
 from foretop_core.rules.metric_families import FamilyKind
 from foretop_core.rules.severity import Severity
+from foretop_core.rules.triage.ranking import strikes_server
 
 _GRAVEST_FIRST = tuple(Severity)
 _STOPPED = timedelta(minutes=10)
@@ -98,6 +99,8 @@ class ClusterRow(msgspec.Struct, frozen=True):
     """Storage locations that Velero cannot use."""
     is_asked: bool = False
     """Told by Prometheus, beside clusters that are watched."""
+    other_names: tuple[str, ...] = ()
+    """Of the same uid: they are taken for this cluster."""
 
 
 NEEDED = (
@@ -127,11 +130,15 @@ def fleet(series: Iterable[Series], now: datetime) -> tuple[ClusterRow, ...]:
 def ranked(rows: Iterable[ClusterRow]) -> tuple[ClusterRow, ...]:
     """Puts those first that need somebody; several names of one uid are one, that with news and of these the worst."""
     distinct: list[ClusterRow] = []
-    uids: set[str] = set()
+    places: dict[str, int] = {}
+    """By uid, the place among them."""
     for row in sorted(rows, key=lambda row: (row.state is ClusterState.NO_NEWS, urgency(row))):
-        if not uids.intersection(row.uids):
+        twin = next((places[uid] for uid in row.uids if uid in places), None)
+        if twin is None:
+            places.update(dict.fromkeys(row.uids, len(distinct)))
             distinct.append(row)
-            uids.update(row.uids)
+        else:
+            distinct[twin] = replace(distinct[twin], other_names=(*distinct[twin].other_names, row.cluster))
     return tuple(sorted(distinct, key=urgency))
 
 
@@ -158,10 +165,12 @@ def _is_same(one: ClusterRow, other: ClusterRow) -> bool:
 
 
 def urgency(row: ClusterRow) -> tuple[object, ...]:
-    """The place of a row among all, the worst first."""
+    """Puts the worst first: as in Triage, what strikes a whole server counts before numbers."""
     since = row.worst.since if row.worst is not None else None
+    strikes_less = row.worst is None or not strikes_server(row.worst.code)
     places = tuple(ClusterState)
-    return places.index(row.state), -row.errors, -row.warnings, since.timestamp() if since else math.inf, row.cluster
+    numbers = -row.errors, -row.warnings, since.timestamp() if since else math.inf
+    return places.index(row.state), strikes_less, *numbers, row.cluster
 
 
 def cluster_row(name: str, series: Iterable[Series], now: datetime) -> ClusterRow:

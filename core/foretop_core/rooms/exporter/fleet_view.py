@@ -109,6 +109,14 @@ def _storage(row: ClusterRow) -> str:
     return f"{', '.join(row.unavailable)} unavailable" if row.unavailable else ""
 
 
+def other_names(row: ClusterRow) -> str:
+    """In words, why some contexts have no row; "" where all have one."""
+    if not row.other_names:
+        return ""
+    verb, pronoun = ("has", "is") if len(row.other_names) == 1 else ("have", "are")
+    return f"{humanize.join(row.other_names)} {verb} the same uid, and {pronoun} taken for this cluster"
+
+
 class FleetView(TableView[ClusterRow]):
     """The table of the fleet."""
 
@@ -164,6 +172,7 @@ def cluster_item(row: ClusterRow) -> Item:
     return {
         "cluster": row.cluster,
         "uids": list(row.uids),
+        "otherNames": list(row.other_names),
         "state": row.state.value,
         "judgedAt": rfc3339(row.judged),
         "secondsWithoutNews": row.stale,

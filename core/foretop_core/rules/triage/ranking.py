@@ -32,9 +32,13 @@ _LAST = float("inf")
 RankKey = tuple[tuple[bool, int, int, float, float, str, str], ...]
 
 
+def strikes_server(code: str) -> bool:
+    """True if all runs of a Velero suffer from it."""
+    return code.startswith("velero-") or code == "queue-stalled"
+
+
 def reach(finding: Finding) -> BlastRadius:
-    code = finding.code
-    if code.startswith("velero-") or code == "queue-stalled":
+    if strikes_server(finding.code):
         return BlastRadius.SERVER
     if finding.subject.kind == PRESCALED.name:
         return BlastRadius.WARM_UP

@@ -15,7 +15,7 @@ from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rooms.exporter.collector import Collector
 from foretop_core.rooms.exporter.exposition import ClusterSample
 from foretop_core.rooms.exporter.fleet import ClusterRow, ClusterState, Series, fleet, series_of
-from foretop_core.rooms.exporter.fleet_view import COLUMNS, cluster_item
+from foretop_core.rooms.exporter.fleet_view import COLUMNS, cluster_item, other_names
 from foretop_core.rooms.exporter.prometheus import PrometheusServer, ask
 from foretop_core.store import Store
 from foretop_core.tables.engine.json_items import as_list
@@ -72,3 +72,5 @@ def _print_table(rows: Sequence[ClusterRow], now: datetime) -> None:
             say(f"{len(row.uids)} clusters are called {row.cluster}: give each exporter a --cluster-label.")
         elif not row.uids:
             say(f"{row.cluster} is told apart by its name alone: its uid is not known.")
+        if names := other_names(row):
+            say(f"{row.cluster}: {names}.")

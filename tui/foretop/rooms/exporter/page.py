@@ -29,7 +29,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rooms.exporter import PAGE
 from foretop_core.rooms.exporter.fleet import ClusterRow, ClusterState
 from foretop_core.rooms.exporter.fleet_table import FleetTableModel
-from foretop_core.rooms.exporter.fleet_view import FLEET, night_words
+from foretop_core.rooms.exporter.fleet_view import FLEET, night_words, other_names
 from foretop_core.rooms.exporter.prometheus import PrometheusServer, server_of
 from foretop_core.rules import humanize
 from foretop_core.rules.sentences import with_keys
@@ -256,6 +256,8 @@ def _facts(row: ClusterRow, render: RenderContext, *, is_asked: bool) -> Iterato
         yield paragraph(humanize.count(row.paused, "schedule"), Tone.PAUSED, label="Paused")
     if row.releases:
         yield paragraph(humanize.join(row.releases), label="Velero")
+    if names := other_names(row):
+        yield paragraph(names, Tone.WARN, label="Cluster")
     if not row.uids and is_asked:
         yield paragraph("told apart by its name alone: its uid is not known", Tone.DIM, label="Cluster")
 
