@@ -39,9 +39,11 @@ def ended(run: Backup | Restore) -> datetime | None:
 def run_length(run: Backup | Restore, now: datetime | None = None) -> timedelta | None:
     """How long it took, or has run so far where `now` is given; None where it has not started or has no end.
 
-    Nor has one a length that ended before it started.
+    Nor has one a length that ended before it started, or without the time of its end: not all that fail are given one.
     """
-    started, over = run.status.start_timestamp, run.status.completion_timestamp or now
+    started, over = run.status.start_timestamp, run.status.completion_timestamp
+    if over is None and run.phase not in ENDED:
+        over = now
     return over - started if started is not None and over is not None and over >= started else None
 
 

@@ -44,6 +44,7 @@ def test_a_run_has_a_length_once_it_has_ended_and_so_far_where_it_goes_on() -> N
     assert (run_length(going), run_length(going, NOW)) == (None, timedelta(minutes=1))
     assert run_length(backup("waits", "Queued"), NOW) is None
     assert run_length(backup("absurd", started="02:10:00", ended="02:00:00")) is None
+    assert run_length(backup("no-end", "Failed", started="02:00:00"), NOW) is None
 
 
 def test_the_usual_length_is_said_of_the_good_runs_that_it_is_the_median_of() -> None:

@@ -9,7 +9,16 @@ from foretop.widgets.paragraphs import Paragraph, Span, paragraph
 from foretop.widgets.styles import style_of
 from foretop_core.models import Backup, Restore
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.run_facts import Lessened, Run, RunVolumes, goes_into, owner_of, usual_length
+from foretop_core.rules.facts.run_facts import (
+    Lessened,
+    Run,
+    RunVolumes,
+    goes_into,
+    has_ended,
+    owner_of,
+    run_length,
+    usual_length,
+)
 from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.triage.finding import READ_LOGS, READ_RESULTS
 from foretop_core.tables.engine.drawings import ShareBar, large_line
@@ -74,11 +83,11 @@ def waiting_for(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
 
 
 def progress(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
-    done, started = run.status.progress, run.status.start_timestamp
+    done, length = run.status.progress, run_length(run, render.now)
     if done is None or not done.total_items:
         return ()
-    length = f" in {humanize.duration((run.status.completion_timestamp or render.now) - started)}" if started else ""
-    return (paragraph(f"{done.done:,} of {done.total_items:,}{length}{_unchanged(run, render)}.", label="Items"),)
+    during = f" in {humanize.duration(length)}" if length is not None else ""
+    return (paragraph(f"{done.done:,} of {done.total_items:,}{during}{_unchanged(run, render)}.", label="Items"),)
 
 
 def _data(run: Run, render: RenderContext) -> tuple[Paragraph, ...]:
@@ -109,7 +118,7 @@ def _unchanged(run: Run, render: RenderContext) -> str:
         return ""
     key = render.snapshot.ref(run)
     moved = render.snapshot.seen.moved.get(key)
-    if moved is None or run.status.completion_timestamp is not None or render.now - moved < _USUAL:
+    if moved is None or has_ended(run) or render.now - moved < _USUAL:
         return ""
     if key in render.snapshot.seen.unmoved:
         return f"; unchanged since foretop first saw it, {humanize.duration(render.now - moved)} ago"
