@@ -69,6 +69,13 @@ def test_the_output_of_a_command_can_be_a_manifest(tmp_path: Path) -> None:
     assert [found.name for _, found in read.objects] == ["daily"]
 
 
+@pytest.mark.parametrize("code", ["utf-8-sig", "utf-16"])
+def test_a_manifest_can_be_as_the_shell_of_windows_writes_it(code: str, tmp_path: Path) -> None:
+    path = tmp_path / "daily.yaml"
+    path.write_text(SCHEDULE, code)
+    assert [found.name for _, found in argument_values.objects(str(path)).objects] == ["daily"]
+
+
 def test_a_pipe_is_left_where_nothing_comes_out_of_it(tmp_path: Path) -> None:
     path = tmp_path / "pipe"
     os.mkfifo(path)

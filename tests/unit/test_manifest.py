@@ -44,6 +44,14 @@ def test_lists_as_kubectl_prints_them(kind: str) -> None:
     assert len(read(text, "-").of(SCHEDULE)) == 2
 
 
+def test_json_documents_one_after_the_other() -> None:
+    one = {"apiVersion": "velero.io/v1", "kind": "Schedule", "metadata": {"name": "a"}, "spec": {"schedule": "@daily"}}
+    text = f"{json.dumps(one, indent=1)}\n{json.dumps({**one, 'metadata': {'name': 'b'}})}"
+    assert [item.name for _, item in read(text, "-").objects] == ["a", "b"]
+    with pytest.raises(BadInput):
+        read(f"{text} and more", "-")
+
+
 def test_one_bad_object_costs_only_itself_and_is_named() -> None:
     bad = ONE.replace("daily", "broken").replace('"0 2 * * *"', "5")
     found = read(f"{ONE}---{bad}---\njust text\n---\nkind: Schedule\n", "a.yaml")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 
 import msgspec
@@ -11,6 +14,9 @@ from foretop_core.errors import BadInput, Unreadable
 from foretop_core.models.kinds import Kind, find
 from foretop_core.models.wire import Resource, from_builtins
 from foretop_core.yaml_guard import PlainLoader, check_yaml
+
+_MOST_VALUES = 100_000
+_BETWEEN = re.compile(r"[\s,]*")
 
 
 class Manifest(msgspec.Struct, frozen=True):
@@ -52,7 +58,9 @@ def read_documents(text: str, source: str) -> list[object]:
         try:
             return [msgspec.json.decode(text)]
         except (ValueError, RecursionError):
-            pass
+            places = list(json_values(text))
+            if places and not text[places[-1][1] :].strip():
+                return [msgspec.json.decode(text[begin:end]) for begin, end in places]
     try:
         check_yaml(text, PlainLoader)
         return [document for document in yaml.load_all(text, PlainLoader) if document is not None]
@@ -62,6 +70,29 @@ def read_documents(text: str, source: str) -> list[object]:
         raise BadInput(f"{source} is not valid YAML{where}", problem.problem or "") from None
     except (yaml.YAMLError, ValueError, RecursionError) as problem:
         raise BadInput(f"{source} is not valid YAML", str(problem) or "it is nested too deeply") from None
+
+
+def as_utf8(data: bytes) -> bytes:
+    """A file without its mark; what the shell of Windows writes of a command is UTF-16."""
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace").encode()
+    return data.removeprefix(BOM_UTF8)
+
+
+def json_values(text: str, at: int = 0) -> Iterator[tuple[int, int]]:
+    """Begin and end of each JSON value, up to the first that is broken; commas may be between them."""
+    decoder = json.JSONDecoder(parse_constant=_refuse)
+    for _ in range(_MOST_VALUES):
+        begin = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
+        try:
+            _, at = decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            return
+        yield begin, at
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is not JSON")
 
 
 def _flat(documents: list[object]) -> Iterator[tuple[object, Mapping[str, object]]]:

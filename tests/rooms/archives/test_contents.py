@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import tarfile
+import textwrap
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -113,9 +114,10 @@ def test_what_is_in_it_twice_is_shown_once_and_the_newer(tmp_path: Path) -> None
     assert archive.notes == ("Is in it twice, and differs: the newer one is shown: Schedule velero/daily",)
 
 
-def test_broken_yaml_costs_its_own_item(tmp_path: Path) -> None:
-    whole = yaml.safe_dump({"apiVersion": "v1", "items": [schedule("a"), schedule("b"), schedule("c")], "kind": "List"})
-    broken = whole.replace("    name: b", "    name: [b")
+@pytest.mark.parametrize("indent", ["", "  "])
+def test_broken_yaml_costs_its_own_item(indent: str, tmp_path: Path) -> None:
+    items = textwrap.indent(yaml.safe_dump([schedule("a"), schedule("b"), schedule("c")]), indent)
+    broken = f"apiVersion: v1\nitems:\n{items}kind: List\n".replace("    name: b", "    name: [b")
     archive = read(tree(tmp_path / "x", {"schedules.yaml": broken.encode(), "other.json": b'{"kind": '}))
     assert names(archive, SCHEDULE) == ["a", "c"]
     assert [note.partition(":")[0] for note in archive.notes] == [

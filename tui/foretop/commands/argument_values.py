@@ -75,7 +75,7 @@ def objects(source: str) -> Manifest:
         text = (
             _standard_input()
             if source == "-"
-            else read_given_file(Path(source), _MOST_BYTES, _PATIENCE).decode("utf-8")
+            else manifest_reader.as_utf8(read_given_file(Path(source), _MOST_BYTES, _PATIENCE)).decode("utf-8")
         )
     except UnicodeDecodeError as problem:
         raise BadInput(f"{name} cannot be read", f"it is not UTF-8 text (byte {problem.start})") from None

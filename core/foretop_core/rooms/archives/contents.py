@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gc
-import json
 import re
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -19,6 +17,7 @@ import yaml
 from foretop_core.errors import BadInput
 from foretop_core.kube.connection.list_watch_codec import TypeMeta, identify
 from foretop_core.models.kinds import BACKUP, SCHEDULE, SERVER_STATUS, STORAGE, Kind
+from foretop_core.models.manifest_reader import as_utf8, json_values
 from foretop_core.models.wire import is_earlier
 from foretop_core.rooms.archives.members import MOST_READ, Member, Notes, members, read_member
 from foretop_core.rooms.archives.moment import Moments
@@ -44,13 +43,11 @@ _VERSION_FILE = "velero-bundle/version.txt"
 _SERVER_VERSION = re.compile(rb"^Server:\s+Version:[ \t]*(\S+)", re.MULTILINE)
 _IN_NAMESPACE = re.compile(r"(?:^|/)namespaces/([^/]+)/|(?:^|/)kubecapture/[^/]+/([^/]+)/[^/]+$")
 _PLURAL = re.compile(r"(?:^|/)([a-z]+)[^/]*$")
-_WIDE_MARKS = (BOM_UTF16_LE, BOM_UTF16_BE)
 _JSON_ITEMS = re.compile(r'"items"\s*:\s*\[')
-_BETWEEN = re.compile(r"[\s,]*")
 _DOCUMENTS = re.compile(r"^---.*$", re.MULTILINE)
 _ITEMS = re.compile(r"^items:\s*$", re.MULTILINE)
 _FIELD = re.compile(r"^(?=\w)", re.MULTILINE)
-_ITEM = re.compile(r"^(?=- )", re.MULTILINE)
+_DASH = re.compile(r"^ *(?=- )", re.MULTILINE)
 
 Progress = Callable[[str], None]
 
@@ -189,7 +186,7 @@ class _Reader:
             data = read_member(member, self._notes)
             if data is not None:
                 place = _IN_NAMESPACE.search(name)
-                self._take_file(data.removeprefix(BOM_UTF8), name, (place[1] or place[2]) if place else "")
+                self._take_file(as_utf8(data), name, (place[1] or place[2]) if place else "")
         elif name.endswith(_PACKED):
             self._notes.add("Is packed itself, and not opened", name)
 
@@ -216,9 +213,6 @@ class _Reader:
             self.count += len(held)
 
     def _take_file(self, data: bytes, name: str, place: str) -> None:
-        if data.startswith(_WIDE_MARKS):
-            # As the shell of Windows writes what a command prints.
-            data = data.decode("utf-16", "replace").encode()
         if data.lstrip()[:1] in (b"{", b"["):
             try:
                 self._take_document(msgspec.json.decode(data, type=_Typed), data, name, place)
@@ -248,7 +242,7 @@ class _Reader:
     def _take_pieces(self, text: str, name: str, place: str) -> bool:
         """Documents one after the other, and of a list that breaks off every item that is whole; False for neither."""
         end, number = 0, 0
-        for begin, end in _values(text, 0):
+        for begin, end in json_values(text):
             piece = text[begin:end].encode()
             try:
                 self._take_document(msgspec.json.decode(piece, type=_Typed), piece, name, place)
@@ -258,7 +252,7 @@ class _Reader:
         if not text[end:].strip():
             return True
         items = _JSON_ITEMS.search(text, end)
-        for begin, end in _values(text, items.end()) if items else ():
+        for begin, end in json_values(text, items.end()) if items else ():
             self._take_object(text[begin:end].encode(), None, name, place, in_list=False)
             number += 1
         if number:
@@ -273,7 +267,8 @@ class _Reader:
         except (yaml.YAMLError, ValueError, RecursionError) as problem:
             self._notes.add("Not valid YAML in part", f"{name}: {_brief(problem)}")
         items = _ITEMS.search(text)
-        for part in _ITEM.split(text[items.end() :])[1:] if items else ():
+        dash = _DASH.search(text, items.end()) if items else None
+        for part in re.split(rf"^(?={dash[0]}- )", text[dash.start() :], flags=re.MULTILINE)[1:] if dash else ():
             try:
                 # Fields of the list itself may follow its last item.
                 for value in _load(_FIELD.split(part, maxsplit=1)[0]) or ():
@@ -331,18 +326,6 @@ class _Reader:
             self._bytes += len(raw)
         self.objects[kind][key] = raw
         self.moments.note_object(kind, key, raw)
-
-
-def _values(text: str, at: int) -> Iterator[tuple[int, int]]:
-    """Begin and end of each JSON value, up to the first that is broken; commas may be between them."""
-    decoder = json.JSONDecoder()
-    for _ in range(MOST_OBJECTS):
-        begin = _BETWEEN.match(text, at).end()  # type: ignore[union-attr]
-        try:
-            _, at = decoder.raw_decode(text, begin)
-        except (ValueError, RecursionError):
-            return
-        yield begin, at
 
 
 def _kind(api_version: str, name: str) -> Kind | None:
