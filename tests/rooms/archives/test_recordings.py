@@ -111,6 +111,8 @@ def test_a_full_file_gives_way_to_one_that_begins_with_all_objects(tmp_path: Pat
     assert recorder.path.stat().st_size + recorder.older.stat().st_size < 12_000
     archive = read_archive(recorder.path, lambda _: None)
     assert len(archive.objects[SCHEDULE]) == 20
+    assert archive.notes == (f"What happened before it began is in {recorder.older.name} beside it",)
+    assert read_archive(recorder.older, lambda _: None).notes == ()
 
 
 def test_a_recording_is_a_new_file_of_one_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

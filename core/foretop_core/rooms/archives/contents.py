@@ -21,7 +21,15 @@ from foretop_core.models.manifest_reader import as_utf8, json_values
 from foretop_core.models.wire import is_earlier
 from foretop_core.rooms.archives.members import MOST_READ, Member, Notes, members, read_member
 from foretop_core.rooms.archives.moment import Moments
-from foretop_core.rooms.archives.recording import BY_PLURAL, READ_KINDS, Key, ListedScope, Recording, scopes_of
+from foretop_core.rooms.archives.recording import (
+    BY_PLURAL,
+    READ_KINDS,
+    Key,
+    ListedScope,
+    Recording,
+    older_part,
+    scopes_of,
+)
 from foretop_core.rules import humanize
 from foretop_core.yaml_guard import PlainLoader, check_yaml
 
@@ -112,6 +120,8 @@ def read_archive(path: Path, progress: Progress, until: datetime | None = None) 
         notes.add(note)
     if until is not None and reader.recording is None:
         raise BadInput(f"{path} cannot be shown as of another time", "it is of one moment, and no recording")
+    if reader.recording is not None and (older := older_part(path)).exists():
+        notes.add(f"What happened before it began is in {older.name} beside it")
     now = reader.moment if reader.recording is not None else reader.moments.now(path.name, notes)
     objects, texts = dict(reader.objects), tuple(reader.texts)
     return Archive(path, objects, reader.listed(), texts, now, notes.lines(), reader.recording)

@@ -16,7 +16,7 @@ from foretop_core.models.kinds import Kind, by_name
 from foretop_core.models.wire import ObjectRef, Resource, UnreadableObject
 from foretop_core.rooms.archives.beside import SEEN, Beside, without_repeats
 from foretop_core.rooms.archives.gather import without_private
-from foretop_core.rooms.archives.recording import ListedScope, Scope
+from foretop_core.rooms.archives.recording import ListedScope, Scope, older_part
 from foretop_core.store import Store
 from foretop_core.store.store import Change, Subscription
 
@@ -28,7 +28,7 @@ class Recorder:
 
     def __init__(self, path: Path, most: int, store: Store, context: str, clock: Clock) -> None:
         self.path = path
-        self.older = path.with_suffix(f".older{path.suffix}")
+        self.older = older_part(path)
         self.events = 0
         self._most = most // 2
         self._watched: frozenset[Scope] = frozenset()

@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import IO, TypeAlias
 
 import msgspec
@@ -69,6 +70,11 @@ class ListedScope(msgspec.Struct, frozen=True):
     group: str
     kind: str
     namespace: str = ""
+
+
+def older_part(path: Path) -> Path:
+    """The file that a recording becomes when it is full, and a new one begins."""
+    return path.with_suffix(f".older{path.suffix}")
 
 
 def scopes_of(listed: Iterable[ListedScope]) -> frozenset[Scope]:
