@@ -34,7 +34,7 @@ _FIRST_VERSION = 10**15
 """Above all versions of an API server."""
 _REMEMBERED = 200
 """Changes that a watch may begin before: it follows a list."""
-_AT_A_TIME = 50
+_AT_A_TIME = 200
 
 
 class _Change(msgspec.Struct, frozen=True):

@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import IO, TypeAlias
 
@@ -144,11 +145,11 @@ class Recording:
     def __len__(self) -> int:
         return len(self._times)
 
-    @property
+    @cached_property
     def begin(self) -> datetime:
         return _moment(self._times[0])
 
-    @property
+    @cached_property
     def end(self) -> datetime:
         return _moment(self._times[-1])
 
