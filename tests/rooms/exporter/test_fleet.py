@@ -297,3 +297,46 @@ def test_by_watching_each_context_has_a_row_also_one_that_is_gone(
     assert [(row["cluster"], row["state"]) for row in rows] == [("gone", "no news"), ("minicluster", "no problems")]
     assert (rows[0]["slots"], rows[0]["completedLastDay"], rows[0]["uids"]) == (None, None, [])
     assert rows[1]["completedLastDay"]
+
+
+def test_the_command_tells_of_the_clusters_that_the_page_would_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that are watched and those of Prometheus are merged, whether its address is given or configured."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    now, statuses = str(datetime.now(UTC).timestamp()), [200]
+    known = {"foretop_up": "1", "foretop_visible": "1", "foretop_judged_timestamp_seconds": now}
+    body = vector(
+        *(
+            ({"__name__": name, "cluster": one}, value)
+            for one in ("far", "minicluster")
+            for name, value in known.items()
+        )
+    )
+
+    def told(*words: str) -> tuple[int, list[str], str]:
+        code = run(["fleet", "-o", "json", *words])
+        printed = capsys.readouterr()
+        items = json.loads(printed.out)["items"] if printed.out else []
+        return code, sorted(item["cluster"] for item in items if item["state"] == "no problems"), printed.err
+
+    with living_box("quiet", tmp_path, STILL) as (_, path), answering(lambda *_: (statuses[-1], body)) as url:
+        asked, own = ("--prometheus", url), ("--kubeconfig", path)
+        given = told(*asked, *own, "--context", "minicluster")
+        assert given == (0, ["far", "minicluster"], "")
+        assert told(*own) == (0, ["minicluster"], "")
+        (tmp_path / "foretop").mkdir()
+        (tmp_path / "foretop" / "config.yaml").write_text(f"prometheus: {{url: '{url}'}}\n")
+        assert told(*own) == given
+        statuses.append(503)
+        code, watched, error = told(*own)
+        assert (code, watched) == (3, ["minicluster"]), "what is watched is told though Prometheus does not answer"
+        assert error == f"foretop: Cannot ask {url}: HTTP 503\n"
+        statuses.append(200)
+    (tmp_path / "none").write_text("")
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    with answering(lambda *_: (200, body)) as url:
+        assert told("--prometheus", url) == (0, ["far", "minicluster"], "")
+        (tmp_path / "foretop" / "config.yaml").write_text(f"prometheus: {{url: '{url}'}}\n")
+        assert told() == (0, ["far", "minicluster"], "")
+        assert told("--kubeconfig", str(tmp_path / "gone"))[:2] == (2, []), "a kubeconfig that is named is not left out"

@@ -11,12 +11,13 @@ from datetime import UTC, datetime
 
 from foretop.commands.live_session import running_session
 from foretop.commands.output import emit, say, table, warn
+from foretop_core.errors import ForetopError
 from foretop_core.kube.connection.config import SessionOptions
 from foretop_core.rooms.exporter.collector import Collector
 from foretop_core.rooms.exporter.exposition import ClusterSample
-from foretop_core.rooms.exporter.fleet import ClusterRow, ClusterState, Series, fleet, series_of
+from foretop_core.rooms.exporter.fleet import ClusterRow, ClusterState, Series, fleet, merged, series_of
 from foretop_core.rooms.exporter.fleet_view import COLUMNS, cluster_item, other_names
-from foretop_core.rooms.exporter.prometheus import PrometheusServer, ask
+from foretop_core.rooms.exporter.prometheus import PrometheusServer, Reply, ask
 from foretop_core.store import Store
 from foretop_core.tables.engine.json_items import as_list
 from foretop_core.tables.engine.render_context import RenderContextFactory
@@ -27,29 +28,47 @@ _NARROW = ("state", "name", "finding", "since", "done_by")
 _WIDE = 160
 
 
-def print_watched(session_options: SessionOptions, form: str) -> int:
-    """The exit code, once all clusters have answered or are known not to."""
-    return _print(map(series_of, asyncio.run(_watched(session_options))), form)
+def print_fleet(watched: SessionOptions | None, server: PrometheusServer | None, form: str) -> int:
+    """The exit code, once the clusters that are watched and the Prometheus have answered, or are known not to.
 
-
-def print_asked(server: PrometheusServer, form: str) -> int:
-    """The exit code, after asking a Prometheus; what that could not ask is as a cluster without news."""
-    reply = asyncio.run(ask(server))
-    code = _print(reply.series, form)
+    Raises ForetopError where it does not answer, after what is watched was printed; what it could not ask itself is as
+    a cluster without news.
+    """
+    samples, reply = asyncio.run(_told(watched, server))
+    if isinstance(reply, ForetopError):
+        if watched is not None:
+            _print(map(series_of, samples), (), form)
+        raise reply
+    code = _print(map(series_of, samples), reply.series, form)
     warn(reply.gaps)
     return 1 if reply.gaps else code
 
 
-async def _watched(session_options: SessionOptions) -> Sequence[ClusterSample]:
+async def _told(
+    watched: SessionOptions | None, server: PrometheusServer | None
+) -> tuple[Sequence[ClusterSample], Reply | ForetopError]:
+    return await asyncio.gather(_watched(watched), _asked(server))
+
+
+async def _asked(server: PrometheusServer | None) -> Reply | ForetopError:
+    try:
+        return await ask(server) if server is not None else Reply((), ())
+    except ForetopError as problem:
+        return problem
+
+
+async def _watched(session_options: SessionOptions | None) -> Sequence[ClusterSample]:
+    if session_options is None:
+        return ()
     async with running_session(session_options) as session:
         collector = Collector(session, {}, 0, os.environ, waits=True)
         await collector.settle()
         return await collector.samples()
 
 
-def _print(series: Iterable[Series], form: str) -> int:
+def _print(watched: Iterable[Series], asked: Iterable[Series], form: str) -> int:
     now = datetime.now(UTC)
-    rows = fleet(series, now)
+    rows = merged(fleet(watched, now), fleet(asked, now))
     if form == "text":
         _print_table(rows, now)
     else:
