@@ -10,7 +10,9 @@
 - Behind a refused backup the queue goes on at the next event or once-a-minute pass. A real pass can start
   several, each when the one before was refused; here it starts as many as there are slots. 1.18.3.
 - A real API server refuses objects of built-in kinds that are not valid, so a restore can fail at them; here anything
-  goes. A restore of a Service whose node port somebody chose fails while another one has that port. All releases.
+  goes. A restore of a Service whose node port somebody chose fails while another one has that port; foretop does not
+  say so beforehand. All releases.
+- Storage that hangs makes a real sync late, which nobody can see who looks once, with `get`. 1.17.2 and 1.18.2.
 - Here a backup is refused for its storage location only; a real one also for namespaces that are not valid, for `*`
   beside other names, and for filters and selectors that exclude each other. All releases.
 - A real restore leaves out jobs and pods that have ended; the application in the namespaces here has none. All
