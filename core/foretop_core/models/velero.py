@@ -123,6 +123,11 @@ class Schedule(Resource, frozen=True):
         return self.status.phase
 
     @property
+    def is_refused(self) -> bool:
+        """True if Velero refused it when it last looked at it: it makes no backup of it until it finds it valid."""
+        return self.status.phase == "FailedValidation"
+
+    @property
     def paused_field_set(self) -> ManagedFields | None:
         """The last writer of `spec.paused`, and when: the latest time at which the pause can have begun."""
         return _latest(entry for entry in self.metadata.managed_fields if entry.fields.spec.paused is not None)

@@ -18,6 +18,7 @@ from foretop_core.models.kinds import (
     BACKUP,
     CLAIM,
     DATA_UPLOAD,
+    DELETE_REQUEST,
     DEPLOYMENT,
     NAB,
     NAMESPACE,
@@ -54,7 +55,9 @@ MOST_VOLUME_INFOS, MOST_KNOWN_VOLUMES = 64, 50_000
 """So many volume infos of a cluster are remembered, with so many volumes before the newest."""
 _OF_VOLUMES = (CLAIM, VOLUME, POD_VOLUME_BACKUP, DATA_UPLOAD, DEPLOYMENT)
 """The kinds without which it is not known what becomes of volumes."""
-_PROTECTION_KINDS = frozenset(kind.name for kind in (NAMESPACE, BACKUP, SCHEDULE, RESTORE, NAB, REPOSITORY, STORAGE))
+_PROTECTION_KINDS = frozenset(
+    kind.name for kind in (NAMESPACE, BACKUP, DELETE_REQUEST, SCHEDULE, RESTORE, NAB, REPOSITORY, STORAGE)
+)
 
 
 class Change(msgspec.Struct, frozen=True):

@@ -18,6 +18,7 @@ from foretop_core.models import (
     Backup,
     BackupRepository,
     BackupStorageLocation,
+    DeleteBackupRequest,
     Namespace,
     NonAdminBackup,
     PersistentVolumeClaim,
@@ -163,6 +164,7 @@ def findings(*objects: Resource, limits: Thresholds | None = None, **fields: Any
 
 SHOP = namespace("shop")
 DAILY = schedule("daily", "shop")
+DAILY_TOO = schedule("daily-too", "shop")
 BROKEN = schedule("broken", "shop", cron="0 0 * * 8")
 
 
@@ -354,6 +356,23 @@ def test_a_schedule_that_velero_refuses_does_not_count_as_cover() -> None:
     assert covered_by(row("shop", SHOP, BROKEN, DAILY)) == "daily and broken (refused)"
 
 
+def _failing(cron: str, *errors: str) -> Schedule:
+    found = schedule("daily", "shop", cron=cron)
+    status = structs.replace(found.status, phase="FailedValidation", validation_errors=errors)
+    return structs.replace(found, status=status)
+
+
+@pytest.mark.parametrize("errors", [(), ("backup store is not there",)])
+@pytest.mark.parametrize("cron", ["0 2 * * *", "0 3 1 * 1"])
+def test_a_schedule_of_a_valid_expression_is_refused_where_velero_says_so(cron: str, errors: tuple[str, ...]) -> None:
+    """Velero makes no run of it, and nothing says that it will; also where it is open how it reads the expression."""
+    objects = (SHOP, _failing(cron, *errors), copy("one", "shop"))
+    assert state("shop", *objects) == "not covered"
+    assert state("shop", *objects, DAILY_TOO) == "protected"
+    (told,) = [one for one in triage(assemble(objects), NOW).findings if one.code == "schedule-invalid"]
+    assert (errors[0] if errors else "FailedValidation, and Velero does not say why") in render(told.evidence, NOW)
+
+
 @pytest.mark.parametrize("name", ["kube-system", "openshift-monitoring", "default", "velero", "scratch-7"])
 def test_namespaces_on_the_list_need_no_backup(name: str) -> None:
     assert state(name, namespace(name), location(), ignored=("scratch-*",)) == "ignored"
@@ -538,6 +557,37 @@ def test_a_namespace_whose_last_copy_has_expired_is_not_protected() -> None:
     (told,) = [one for one in triage(snapshot, NOW).findings if one.code == "namespace-expiring"]
     assert render(told.what, NOW) == "its last good copy has expired"
     assert ", 5 minutes ago, and may be deleted at any moment; the next run is at " in render(told.evidence, NOW)
+
+
+def test_a_newest_copy_that_has_expired_proves_nothing_though_older_ones_are_kept() -> None:
+    """What is in those was not looked at, and Velero deletes it at its next look."""
+    older = copy("kept", "shop", age=_DAY)
+    assert state("shop", SHOP, DAILY, older, copy("one", "shop", kept=timedelta(minutes=5))) == "protected"
+    objects = (SHOP, DAILY, older, copy("one", "shop", kept=timedelta(minutes=-5)), CLAIMS_READ)
+    facts = ProtectionJudge(assemble(objects), NOW, ProtectionLimits()).facts(row("shop", *objects))
+    assert (facts.state.value, facts.why.partition(": ")[2]) == (
+        "not known",
+        "that one has expired, and Velero may delete it at any moment; what the older ones have was not looked at",
+    )
+
+
+def deletion(backup: str, phase: str = "") -> DeleteBackupRequest:
+    body = {
+        "metadata": {"name": f"{backup}-x", "namespace": "velero"},
+        "spec": {"backupName": backup},
+        "status": {"phase": phase},
+    }
+    return from_builtins(DeleteBackupRequest, body)
+
+
+@pytest.mark.parametrize("phase", ["", "New", "InProgress"])
+def test_a_backup_whose_deletion_was_requested_is_no_copy_any_more(phase: str) -> None:
+    newest, older = copy("one", "shop"), copy("older", "shop", age=_DAY)
+    found = row("shop", SHOP, DAILY, newest, older, deletion("one", phase))
+    assert (found.copies.newest, found.copies.good) == (older, 1)
+    assert state("shop", SHOP, DAILY, newest, deletion("one", phase)) == "late"
+    refused = deletion("one", "Processed")
+    assert row("shop", SHOP, DAILY, newest, older, refused).copies.newest == newest
 
 
 @pytest.mark.parametrize(("left", "near"), [(12, True), (13, False)])
@@ -800,6 +850,7 @@ _OBJECTS = st.one_of(
         st.booleans(),
     ),
     st.builds(restore, st.sampled_from(("r1", "r2")), st.sampled_from(("b1", "b2"))),
+    st.builds(deletion, st.sampled_from(("b1", "b2")), st.sampled_from(("New", "Processed"))),
     st.builds(of_drill, st.sampled_from(("", "d1", "d2"))),
     st.builds(drilling, st.sampled_from(("", "d1", "d2")), st.sampled_from(("shop-trial", "shop"))),
     st.builds(nab, st.sampled_from(_NAMES), st.sampled_from(("n1", "n2"))),
@@ -835,9 +886,14 @@ def test_change_by_change_it_is_the_same_as_all_at_once(changes: list[tuple[Reso
     spaces = [item for item in held.values() if isinstance(item, Namespace)]
     names = [item.name for item in spaces if not item.label(DRILL_LABEL)]
     whole = ProtectionIndex(snapshot.dialect, names if may_list else None)
+    whole.load(item for item in held.values() if isinstance(item, DeleteBackupRequest))
     whole.load_backups(item for item in held.values() if isinstance(item, Backup))
     whole.load(item for item in spaces if item.label(DRILL_LABEL))
-    whole.load(item for item in held.values() if not isinstance(item, Backup | Namespace | NonAdminBackup))
+    whole.load(
+        item
+        for item in held.values()
+        if not isinstance(item, Backup | DeleteBackupRequest | Namespace | NonAdminBackup)
+    )
     whole.load_nabs(item for item in held.values() if isinstance(item, NonAdminBackup))
     assert index.names == whole.names
     for name in {*rows, *index.names}:

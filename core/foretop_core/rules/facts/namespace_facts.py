@@ -441,9 +441,15 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
 
     @cached_property
     def _doubt(self) -> str:
-        """Why its newest copy may have nothing of it; "" where the data of one of its volumes is in it."""
+        """Why its newest copy may have nothing of it, or be gone; "" where the data of one of its volumes is in it."""
         newest = self.newest_copy
-        if newest is None or self.volumes.taken:
+        if newest is None:
+            return ""
+        expiry = newest.status.expiration
+        if expiry is not None and expiry <= self.judge.now:
+            older = "what the older ones have was not looked at"
+            return f"that one has expired, and Velero may delete it at any moment; {older}"
+        if self.volumes.taken:
             return ""
         if is_of_storage(newest) and self.protection.restored is None:
             return "that was read from storage, and may be of a namespace of this name in another cluster"

@@ -91,8 +91,10 @@ def invalid(schedule: Schedule, dialect: Dialect) -> str:
     parsed = expression(schedule.spec.schedule, dialect)
     if isinstance(parsed, CronError):
         return without_signs(str(parsed))
-    errors = schedule.status.validation_errors if schedule.phase == "FailedValidation" else ()
-    return quoted("; ".join(errors)) if errors else ""
+    if not schedule.is_refused:
+        return ""
+    errors = schedule.status.validation_errors
+    return quoted("; ".join(errors)) if errors else "its phase is FailedValidation, and Velero does not say why"
 
 
 def missed_runs(schedule: Schedule, now: datetime, dialect: Dialect) -> int:

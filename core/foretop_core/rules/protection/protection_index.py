@@ -15,6 +15,7 @@ from foretop_core.models import (
     BackupRepository,
     BackupSpec,
     BackupStorageLocation,
+    DeleteBackupRequest,
     Namespace,
     NonAdminBackup,
     Resource,
@@ -100,6 +101,10 @@ class ProtectionIndex:
         self._named: Counter[str] = Counter()
         self._groups: dict[Hashable, CopyGroup] = {}
         self._copies: dict[_Name, tuple[Hashable, CopyGroup]] = {}
+        self._to_delete: dict[_Name, set[str]] = {}
+        """By the name of a backup, the requests by which Velero has still to delete it: nobody can count on it."""
+        self._withheld: dict[_Name, Backup] = {}
+        """Those of them that would be copies."""
         self._drilled: dict[str, dict[_Name, DrillOutcome]] = {}
         self._nabs: dict[str, dict[str, NonAdminBackup]] = {}
         self._newest_nabs: dict[str, NonAdminBackup] = {}
@@ -208,6 +213,9 @@ class ProtectionIndex:
             if not is_copy(backup):
                 continue
             place = (meta.namespace, id(backup.spec), self._policy_of_then(backup) is not None)
+            if _name(backup) in self._to_delete:
+                self._backup(None, backup)
+                continue
             held = by_spec.get(place)
             if held is None:
                 self._backup(None, backup)
@@ -233,6 +241,8 @@ class ProtectionIndex:
         match after if after is not None else before:
             case Backup():
                 return self._backup(_typed(before, Backup), _typed(after, Backup))
+            case DeleteBackupRequest() as request:
+                return self._deletion(request, is_open=after is not None and request.phase != "Processed")
             case Schedule():
                 return self._schedule(_typed(before, Schedule), _typed(after, Schedule))
             case Restore():
@@ -253,7 +263,12 @@ class ProtectionIndex:
     def _backup(self, before: Backup | None, after: Backup | None) -> _Touched:
         touched: _Touched = []
         held = self._copies.pop(_name(before), None) if before is not None else None
+        if before is not None:
+            self._withheld.pop(_name(before), None)
         stays = after is not None and is_copy(after)
+        if stays and after is not None and _name(after) in self._to_delete:
+            self._withheld[_name(after)] = after
+            stays = False
         is_same = held is not None and after is not None and held[0] == self._key_of(after)
         if held is not None and before is not None and after is not None and stays and is_same:
             self._copies[_name(after)] = held
@@ -274,6 +289,17 @@ class ProtectionIndex:
         for restore in tuple(self._restores.get(_name(source), {}).values()) if source is not None else ():
             touched += self._place_restore(restore)
         return touched
+
+    def _deletion(self, request: DeleteBackupRequest, *, is_open: bool) -> _Touched:
+        """Its backup is a copy until its deletion is requested, and again where Velero could not delete it."""
+        name = (request.namespace, request.spec.backup_name)
+        requests = self._to_delete.setdefault(name, set())
+        (requests.add if is_open else requests.discard)(request.name)
+        if not requests:
+            del self._to_delete[name]
+        held = self._copies.get(name)
+        backup = held[1].backups[request.spec.backup_name] if held is not None else self._withheld.get(name)
+        return [] if backup is None or bool(requests) is (held is None) else self._backup(backup, backup)
 
     def _change_group(self, key: Hashable, group: CopyGroup, before: Backup | None, after: Backup | None) -> None:
         if before is not None:
@@ -357,7 +383,7 @@ class ProtectionIndex:
             runs,
             next_run(schedule, dialect) if usable and dialect is not None else None,
             runs is not None and not schedule.spec.paused,
-            dialect is not None and not usable,
+            not usable if dialect is not None else schedule.is_refused,
         )
 
     def _restore(self, before: Restore | None, after: Restore | None) -> _Touched:
@@ -556,6 +582,9 @@ class ProtectionSource(Protocol):
     def backups(self) -> tuple[Backup, ...]: ...
 
     @property
+    def delete_requests(self) -> tuple[DeleteBackupRequest, ...]: ...
+
+    @property
     def storage(self) -> tuple[BackupStorageLocation, ...]: ...
 
     @property
@@ -594,6 +623,7 @@ def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
         labelled,
         snapshot.repositories,
     )
+    index.load(snapshot.delete_requests)
     index.load_backups(snapshot.backups)
     for items in everything:
         index.load(items)

@@ -46,19 +46,20 @@ def invalid_schedules(snapshot: ClusterSnapshot, now: datetime, limits: Threshol
             continue
         paused = " It is paused, so Velero has not checked it yet." if schedule.spec.paused else ""
         upgrade, instead = refusal_by_upgrade(snapshot, schedule, now)
+        wrong, correct = ("invalid cron", "its cron") if facts.is_invalid_cron else ("refused", "what Velero refuses")
         yield Finding(
             "schedule-invalid",
             Severity.ERROR,
             snapshot.ref(schedule),
             schedule.created,
-            "cron too long to be read" if too_long else "invalid cron, makes no backups",
+            "cron too long to be read" if too_long else f"{wrong}, makes no backups",
             sentence(
                 f"Velero {'does not read' if too_long else 'refuses'} {quoted(schedule.spec.schedule)}, and it makes "
                 f"no backups: {problem}.{paused}",
                 upgrade,
             ),
             sentence(
-                instead.rstrip(".") if instead else "Correct its cron",
+                instead.rstrip(".") if instead else f"Correct {correct}",
                 Key("edit-schedule"),
                 ". If a run was due since its creation, a backup is created at once, unless the same change sets "
                 "spec.skipImmediately to true.",

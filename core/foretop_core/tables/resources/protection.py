@@ -11,6 +11,7 @@ from foretop_core.models.kinds import (
     BACKUP,
     CLAIM,
     DATA_UPLOAD,
+    DELETE_REQUEST,
     NAB,
     NAMESPACE,
     POD_VOLUME_BACKUP,
@@ -101,6 +102,7 @@ class ProtectionView(View[ProtectionRow]):
         {
             NAMESPACE.name,
             BACKUP.name,
+            DELETE_REQUEST.name,
             SCHEDULE.name,
             RESTORE.name,
             NAB.name,
