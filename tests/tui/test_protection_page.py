@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from datetime import timedelta
+from typing import Any, cast
 
 import pytest
+from aiohttp import web
 from msgspec.structs import replace
 
 from foretop.dialogs import restore_dialog
@@ -18,6 +20,7 @@ from foretop_core.kube.connection.client import ApiClient
 from foretop_core.models.velero import BackupStatus
 from foretop_demo.access import Rule, User
 from foretop_demo.scenarios.scenario_builder import HOME
+from foretop_demo.server import ApiServer
 from tests.objects import NOW
 from tests.tui.dashboard_on_box import stand
 from tests.tui.fake_source import FilledSource
@@ -42,6 +45,30 @@ async def test_each_namespace_says_whether_it_can_be_brought_back() -> None:
         await at.see("It no longer exists, and can be brought back.", "5 good; the next expires")
         await at.shown.press("enter")
         await at.see("ns legacy", "It no longer exists, and can be brought back.")
+
+
+async def test_a_right_that_is_lost_while_it_watches_leaves_the_volumes_not_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    watches: set[asyncio.Task[Any]] = set()
+    route, is_lost = ApiServer._route, asyncio.Event()
+
+    async def refusing(self: ApiServer, request: web.BaseRequest) -> web.StreamResponse:
+        if request.path.endswith("/persistentvolumeclaims"):
+            if is_lost.is_set():
+                return web.json_response({"kind": "Status", "reason": "Forbidden", "code": 403}, status=403)
+            watches.add(cast("asyncio.Task[Any]", asyncio.current_task()))
+        return await route(self, request)
+
+    monkeypatch.setattr(ApiServer, "_route", refusing)
+    async with stand("protection", size=LARGE) as at:
+        await command(at, "protection")
+        await at.shown.press("slash", *"bank", "enter")
+        await at.see("bank protected", "2 of 2 in the newest copy")
+        is_lost.set()
+        for watch in watches:
+            watch.cancel()
+        await at.see("bank not known", "you may not list persistentvolumeclaims")
 
 
 @pytest.mark.sweep
