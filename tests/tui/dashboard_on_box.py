@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,6 +20,7 @@ from foretop.app import Dashboard
 from foretop.dialogs.dialog_parts import DialogButton
 from foretop.dialogs.plan_screen import PlanScreen
 from foretop_core.actions.journal import Journal, JournalEntry, default_path
+from foretop_core.clock import ShiftedClock
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.kube.connection.config import ConnectionOptions, SessionOptions
 from foretop_core.models.kinds import Kind
@@ -145,8 +147,12 @@ async def stand(
     speed: float = 1.0,
     made_by: Callable[[Session], Dashboard] | None = None,
     painted: bool = False,
+    ahead: timedelta | None = None,
 ) -> AsyncIterator[Stand]:
-    """The dashboard before a box, in a folder; `painted` for tests that look at what is written to the terminal."""
+    """The dashboard before a box, in a folder; `painted` for tests that look at what is written to the terminal.
+
+    The clock of this machine is as far `ahead` of the cluster's.
+    """
     box = SimulatedCluster(find_scene(render), ScenarioOptions(behaviour=behaviour), FIXED_START, speed)
     held: list[Stand] = []
     route = ApiServer._route
@@ -164,7 +170,9 @@ async def stand(
             cluster = await box.open(users=(user,) if user else ())
             config = cluster.kubeconfig(folder / "kubeconfig", user.name if user else "admin")
             options = SessionOptions(ConnectionOptions(kubeconfig=str(config)), read_only=read_only)
-            session = open_session(options, {"XDG_CONFIG_HOME": str(folder)}, box.running_clock)
+            session = open_session(
+                options, {"XDG_CONFIG_HOME": str(folder)}, ShiftedClock(box.running_clock, lambda: ahead)
+            )
             app = (
                 made_by(session)
                 if made_by

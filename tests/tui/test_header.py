@@ -16,11 +16,14 @@ from foretop_core.config.settings import Settings
 from foretop_core.dashboard.session_protocol import DisplayOptions
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.kube.watching.watch_sink import WatchHealth, WatchScope, WatchState
+from foretop_core.models import BackupStorageLocation
 from foretop_core.models.kinds import BACKUP, DEPLOYMENT, KINDS, SCHEDULE, STORAGE
+from foretop_core.models.wire import as_json
 from foretop_core.pages import PAGES, TABS
 from foretop_core.rules.pauses import PAUSED_BATCH, PAUSED_BY, PAUSED_UNTIL, PAUSED_WHY
 from foretop_core.tables.text.terminal_text import width
 from tests.objects import NOW, schedule
+from tests.tui.dashboard_on_box import stand, unfolded
 from tests.tui.fake_source import FilledSource, calm, troubled
 from tests.tui.pilot import LARGE, MIDDLE, SMALL, screen
 from tests.tui.test_quoted_times import state_of
@@ -54,11 +57,46 @@ async def test_a_clock_that_jumps_does_not_silence_velero() -> None:
     async with screen(FilledSource(calm())) as shown:
         shown.source.manual.advance(timedelta(minutes=12))
         await shown.tick()
-        assert "API ●  Velero ●  " in shown.status
+        assert "API ●  Velero · not known yet" in shown.status
+        assert "not known yet whether it works" in shown.text
+        assert "is judged at 02:56:07Z" in unfolded(shown.lines)
+        for page in ("4", "5"):
+            await shown.press(page)
+            await shown.tick()
+            assert "done by" not in shown.text
+        await shown.press("1")
         for _ in range(2):
             shown.source.manual.advance(timedelta(minutes=2))
             await shown.tick()
         assert "API ●  Velero ✗ silent 16m" in shown.status
+        await wait_until_judged(shown)
+        assert "not known yet whether" not in shown.text
+
+
+async def test_a_check_that_comes_in_ends_the_doubt_after_a_jump() -> None:
+    async with screen(FilledSource(calm())) as shown:
+        shown.source.manual.advance(timedelta(minutes=12))
+        await shown.tick()
+        assert "Velero ●" not in shown.status
+        checked = as_json(next(item for item in calm() if isinstance(item, BackupStorageLocation)))
+        checked["status"]["lastSyncedTime"] = "2026-11-15T02:53:03Z"
+        shown.source.change(STORAGE, checked)
+        await shown.tick()
+        assert "API ●  Velero ●  " in shown.status
+        await wait_until_judged(shown)
+        assert "not known yet" not in shown.text
+
+
+@pytest.mark.parametrize(
+    ("scene", "ahead", "told"),
+    [("outage", timedelta(days=4), "storage hangs"), ("dead", timedelta(days=-4), "down")],
+)
+async def test_a_clock_that_is_days_off_delays_no_judgement(scene: str, ahead: timedelta, told: str) -> None:
+    """Before the first answer there is only the clock of this machine, and nothing that was read by it."""
+    async with stand(scene, ahead=ahead) as at:
+        await at.shown.until(lambda: "API ●" in at.shown.status)
+        assert f"Velero ✗ {told}" in at.shown.status
+        assert "No problems" not in at.shown.text
 
 
 async def test_where_velero_is_not_installed_the_header_says_so() -> None:

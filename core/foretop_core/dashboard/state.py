@@ -354,10 +354,11 @@ class DashboardState:
 
     def judge(self, *, at_once: bool = False) -> None:
         """Looks for what is wrong, where something changed or time has passed."""
-        for context in self.contexts:
-            # The clock of an archive goes as a person wants it: that is no jump.
-            if not self.origins((context,)):
-                self.store.look(context, self.clock(context))
+        # The clock of an archive goes as a person wants it: that is no jump.
+        watched = [context for context in self.contexts if not self.origins((context,))]
+        looked = {context: self.store.look(context, self.clock(context)) for context in watched}
+        # What is of a lost cluster stands still, whatever the clock does.
+        jumped = {context for context in watched if looked[context] and self.health(context).lost_at is None}
         self._let_go()
         is_new = bool(self._judgements)
         while self._judgements:
@@ -376,11 +377,12 @@ class DashboardState:
             _SOONEST.total_seconds() / 2, 0.0 if is_awaited else self._took * (_SHARE if changed else _IDLE_SHARE)
         )
         at_rest = began < self._began + rest and not at_once
-        # Whatever rests: the first look at a cluster, of which nothing is known before, and the end of a window.
+        # Whatever rests: the first look at a cluster, of which nothing is known before, a jump of its clock, after
+        # which nothing is known any more, and the end of a window.
         first = {
             context for context in self.contexts if not self.was_judged(context) and not self._is_coming_in(context)
         }
-        soon = first.union(context for context in self.contexts if self._has_window_ended(context))
+        soon = first.union(jumped, (context for context in self.contexts if self._has_window_ended(context)))
         idle = (context for context in self.contexts if context not in self._judging)
         due = [context for context in idle if context in soon or (not at_rest and (at_once or self._is_due(context)))]
         for context in due:

@@ -113,7 +113,9 @@ class Heartbeat(msgspec.Struct, frozen=True):
     started: LifeSign | None = None
     """The start of its pod, where pods are watched: it lived then, and has done nothing by it."""
     heard: datetime | None = None
-    """When a check was last seen to come in, or the clock jumped: by the clock that silence is measured with."""
+    """When a check was last seen to come in, by the clock that silence is measured with."""
+    jumped: datetime | None = None
+    """When that clock last jumped."""
 
     def checked(self, now: datetime) -> datetime | None:
         """The newest check of a storage location; a time in the future says nothing."""
@@ -125,15 +127,28 @@ class Heartbeat(msgspec.Struct, frozen=True):
 
     def silent_for(self, now: datetime) -> timedelta | None:
         """How long the checks have been missing, where they have for three periods: server down, or storage hanging."""
+        return None if self.judged_at(now) is not None else self._unchecked_for(now)
+
+    def judged_at(self, now: datetime) -> datetime | None:
+        """When it can be told whether it is silent, where a clock that jumped makes the checks too old; None for now.
+
+        What has been read since the jump cannot show that nothing came for so long.
+        """
+        if self.jumped is None or self._unchecked_for(now) is None:
+            return None
+        return self.jumped + self._patience if timedelta() <= now - self.jumped <= self._patience else None
+
+    @property
+    def _patience(self) -> timedelta:
+        return SILENT_PERIODS * (self.period or PERIOD)
+
+    def _unchecked_for(self, now: datetime) -> timedelta | None:
         checked = self.checked(now)
-        if checked is None or self.period is None:
+        if checked is None or self.period is None or now - checked <= self._patience:
             return None
-        patience = SILENT_PERIODS * self.period
-        if self.heard is not None and timedelta() <= now - self.heard <= patience:
-            # What has been read since then cannot show that nothing came for so long.
-            return None
-        silence = now - checked
-        return silence if silence > patience else None
+        # One that came in lately shows life, whatever its time says.
+        is_heard = self.heard is not None and timedelta() <= now - self.heard <= self._patience
+        return None if is_heard else now - checked
 
     def silence(self, now: datetime) -> Text:
         """Why nobody can tell what this server will do next; "" where it has a pulse, or none is to be expected."""
@@ -220,6 +235,7 @@ def heartbeat(
     is_down: bool = False,
     started: LifeSign | None = None,
     heard: datetime | None = None,
+    jumped: datetime | None = None,
 ) -> Heartbeat:
     """The signs of life of one server (one namespace of one context), with the `second` of its beat."""
     watched = [(location, period) for location in locations if (period := _period(location)) is not None]
@@ -236,6 +252,7 @@ def heartbeat(
         checks=tuple(signs[1:]),
         started=started,
         heard=heard,
+        jumped=jumped,
     )
 
 

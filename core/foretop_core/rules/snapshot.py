@@ -672,7 +672,8 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
             has_waiting=self.lookups.unfinished_backups(namespace, WAITING) > 0,
             is_down=self.server(namespace).is_down,
             started=self._pod_start(namespace),
-            heard=max(filter(None, (self.seen.checks_seen.get(namespace), self.seen.clock_jumped)), default=None),
+            heard=self.seen.checks_seen.get(namespace),
+            jumped=self.seen.clock_jumped,
         )
 
     def beat_second(self, namespace: str) -> int | None:

@@ -302,10 +302,16 @@ class Store:
             known_volumes=self._known_volumes.get(context, {}),
         )
 
-    def look(self, context: str, now: datetime) -> None:
-        """Called again and again while somebody looks: a clock that jumps meanwhile starts judgements of time anew."""
-        if self._observed.look(context, now):
+    def look(self, context: str, now: datetime) -> bool:
+        """Called again and again while somebody looks: a clock that jumps meanwhile starts judgements of time anew.
+
+        True where it has. Before anything has come in, the time of a cluster is that of this machine: its first answer
+        makes no jump.
+        """
+        has_jumped = bool(self.revision(context)) and self._observed.look(context, now)
+        if has_jumped:
             self._revisions[context] += 1
+        return has_jumped
 
     def note_node_limits(self, context: str, namespace: str, found: NodeAgentLimits) -> None:
         """Takes in how many volumes the node agents of a server move at once."""

@@ -15,10 +15,11 @@ from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.server_facts import ServerFacts, ServerPod, ServerState, server_facts
 from foretop_core.rules.facts.storage_facts import StorageFacts
 from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS
+from foretop_core.rules.night.night import why_unforeseen
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ObservedChanges
 from foretop_core.rules.triage import Thresholds
-from foretop_core.rules.triage.servers import silent_servers
+from foretop_core.rules.triage.servers import servers_not_judged, silent_servers
 from foretop_core.store.change_history import Observations
 from tests.objects import NOW, at, backup, location, schedule
 
@@ -106,6 +107,11 @@ def _seen(*looks: str, checks: tuple[str, ...] = ()) -> ObservedChanges:
 def test_silence_needs_data_that_was_read_after_it(seen: ObservedChanges, is_silent: bool) -> None:
     snapshot = replace(assemble([location(checked="02:30:00", synced="02:30:00")]), seen=seen)
     assert [one.code for one in silent_servers(snapshot, NOW, Thresholds())] == ["velero-no-pulse"] * is_silent
+    doubt = seen.clock_jumped is not None and not is_silent
+    found = server_facts(snapshot, "velero", NOW)
+    assert (found.judged_at is not None, found.state is ServerState.NOT_KNOWN) == (doubt, doubt)
+    assert [one.code for one in servers_not_judged(snapshot, NOW, Thresholds())] == ["velero-not-judged"] * doubt
+    assert bool(why_unforeseen(snapshot, "velero", NOW)) is (is_silent or doubt)
     facts = StorageFacts(snapshot.storage[0], NOW, replace(snapshot, seen=replace(seen, checks_seen={})))
     is_new = seen.clock_jumped is not None and NOW - seen.clock_jumped < 3 * PERIOD
     assert (facts.unchecked is None, facts.unsynced is None) == (is_new, is_new)

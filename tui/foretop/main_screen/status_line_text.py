@@ -468,6 +468,8 @@ def velero_status(clusters: Sequence[VeleroServers]) -> StatusLabel | None:
         return StatusGlyph.BROKEN, f"{some}{word} {times.short(longest)}"
     if any(cluster.health.state is WatchState.SYNCING for cluster in followed):
         return StatusGlyph.UNSET, NOT_KNOWN_YET
+    if not_judged := [server for server in servers if server.judged_at is not None]:
+        return StatusGlyph.UNSET, not_judged[0].word
     if any(server.state is ServerState.ACTIVE for server in servers):
         return StatusGlyph.HEALTHY, ServerState.ACTIVE.value
     if servers:

@@ -10,7 +10,7 @@ import msgspec
 from foretop_core.models.kinds import STORAGE
 from foretop_core.rules.heartbeat import PERIOD, SILENT_PERIODS, Heartbeat, LifeSign, unchecked_for
 from foretop_core.rules.phases import HOLDS_SLOT
-from foretop_core.rules.sentences import Text
+from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.velero_pods import PodHealth, pod_health, restarts, server_started
 
@@ -65,6 +65,8 @@ class ServerFacts(msgspec.Struct, frozen=True):
     awaited: str = ""
     """Whom its backups wait for while it is silent: `Velero` or `the storage`."""
     reason: Text = ""
+    judged_at: datetime | None = None
+    """When it can be told whether it is silent; None where it can be now."""
     version: str = ""
     slots: int | None = None
     busy: int = 0
@@ -75,7 +77,7 @@ class ServerFacts(msgspec.Struct, frozen=True):
     @property
     def word(self) -> str:
         """The state as every page calls it."""
-        if self.state is ServerState.NOT_KNOWN and self.reason == NOT_KNOWN_YET:
+        if self.state is ServerState.NOT_KNOWN and (self.reason == NOT_KNOWN_YET or self.judged_at is not None):
             return NOT_KNOWN_YET
         return self.state.value
 
@@ -129,6 +131,9 @@ def judge_server(
             beat.silence(now),
             beat.awaited_part(now),
         )
+    if (judged_at := beat.judged_at(now)) is not None:
+        reason = sentence("a clock has jumped; whether it works is judged at ", judged_at)
+        return ServerFacts(namespace, ServerState.NOT_KNOWN, sign, silence=reason, reason=reason, judged_at=judged_at)
     is_checked = checked is not None and beat.period is not None
     is_ready = pod is not None and pod.is_ready
     if is_checked or is_ready or (work is not None and now - work.at <= SILENT_PERIODS * PERIOD):

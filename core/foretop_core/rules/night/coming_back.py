@@ -73,6 +73,8 @@ def with_backlog(night: Night, snapshot: ClusterSnapshot, zone: tzinfo = UTC) ->
     """A night of which nothing can be foreseen, with what becomes of the backlog; any other with the end of a pause."""
     if not night.unknown:
         return replace(night, if_resumed=if_resumed(snapshot, night.namespace, night.now, zone))
+    if snapshot.heartbeat(night.namespace).judged_at(night.now) is not None:
+        return night
     return replace(night, if_back=if_back(snapshot, night.namespace, night.now, zone))
 
 

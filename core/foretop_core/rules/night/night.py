@@ -180,6 +180,8 @@ class Night(msgspec.Struct, frozen=True):
 def why_unforeseen(snapshot: ClusterSnapshot, namespace: str, now: datetime) -> str:
     """`Velero is down`, or that its storage hangs; "" where the coming hours can be foreseen."""
     beat = snapshot.heartbeat(namespace)
+    if beat.judged_at(now) is not None:
+        return "it is not known yet whether Velero works"
     return beat.silence_phrase(now) if beat.silence(now) else ""
 
 

@@ -10,7 +10,9 @@ from msgspec.structs import replace
 
 from foretop_core.rules.triage.finding import PAUSED_OVERDUE, WINDOW_OPEN, WINDOW_OVERRUN, Finding, Thresholds
 
-_AT_ONCE = frozenset({WINDOW_OPEN, WINDOW_OVERRUN, "velero-all-paused", PAUSED_OVERDUE, "schedule-paused-long"})
+_AT_ONCE = frozenset(
+    {WINDOW_OPEN, WINDOW_OVERRUN, "velero-all-paused", PAUSED_OVERDUE, "schedule-paused-long", "velero-not-judged"}
+)
 """Told by a person's pauses and by the clock: they do not flicker."""
 
 

@@ -18,6 +18,7 @@ from foretop_core.rules.triage.guarded import Rule
 
 RULES: tuple[Rule, ...] = (
     servers.silent_servers,
+    servers.servers_not_judged,
     servers.unready_servers,
     storage.unavailable_locations,
     schedules.invalid_schedules,

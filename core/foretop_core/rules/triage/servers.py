@@ -68,6 +68,31 @@ def silent_servers(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds)
         )
 
 
+def servers_not_judged(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """A clock has jumped: until that is long enough ago, a server that does nothing looks like one that works."""
+    for namespace in snapshot.velero_namespaces:
+        beat = snapshot.heartbeat(namespace)
+        judged_at, checked = beat.judged_at(now), beat.checked(now)
+        if judged_at is None or checked is None:
+            continue
+        yield Finding(
+            "velero-not-judged",
+            Severity.WARNING,
+            ObjectRef(snapshot.context, QUEUE, namespace, ""),
+            beat.jumped,
+            "not known yet whether it works",
+            sentence(
+                "The clock of the cluster or of this machine has jumped, or this machine slept. The last check of the "
+                "storage that was read is of ",
+                checked,
+                "; whether Velero is silent or that is only old is judged at ",
+                judged_at,
+                ", or when the next check comes in.",
+            ),
+            "Wait until then, or run foretop report: it reads everything anew.",
+        )
+
+
 def _in_a_row(*sentences: Text) -> Text:
     texts = [text for text in sentences if text]
     return sentence(*(part for place, text in enumerate(texts) for part in (" " if place else "", text)))
