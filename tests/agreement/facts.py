@@ -1426,7 +1426,7 @@ def _(seen: Surfaces) -> Stated:
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("protection").items():
         if "/" in row["volumes"] and "?" not in row["volumes"]:
-            yield _subject(key), word(row["volumes"])
+            yield _subject(key), word(row["volumes"].removeprefix("~"))
 
 
 @states("volumes in the newest copy of a namespace", "get protection -o json")

@@ -460,6 +460,7 @@ _RECORDS = (
             Sign("━━╸─", "the age of its newest copy against what is promised; ×3.2 is more than three times as old"),
             Sign("2P", "COPY: no good copy, two partial ones; the age is that of the newest"),
             Sign("runs, waits", "NEXT: the backup that will be its next copy is at work, or in the queue"),
+            Sign("~2/2", "VOLUMES: by the number of snapshots, which does not tell whose they are"),
             Sign("5h×", "NEXT: no run can make a copy, this one is refused: its storage location cannot be used"),
         ),
     ),

@@ -125,10 +125,11 @@ class VolumeEvidence(msgspec.Struct, frozen=True):
 
     @property
     def count_text(self) -> str:
-        """`3/4`, or `?/4` where it is not known of one of them; "" for none."""
+        """`3/4`, `~3/4` where the number of snapshots tells it, `?/4` where it is not known of one; "" for none."""
         if not self.expected:
             return "?" if self.unknown else ""
-        return f"{'?' if self.open else len(self.taken)}/{self.expected}"
+        by_count = "~" if any(one.is_by_count for one in (*self.taken, *self.left_out)) else ""
+        return f"?/{self.expected}" if self.open else f"{by_count}{len(self.taken)}/{self.expected}"
 
     @property
     def size(self) -> int | None:
