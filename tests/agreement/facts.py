@@ -1121,6 +1121,24 @@ def _(seen: Surfaces) -> Stated:
             yield _subject(key), word("error" if is_told else "less")
 
 
+_LACKING = ("manifests only", "volumes missing")
+
+
+@states("whether volumes that a copy lacks are told", "page of protection")
+def _(seen: Surfaces) -> Stated:
+    for key, row in seen.rows("protection").items():
+        if row["state"] in _LACKING:
+            yield _subject(key), word("told")
+
+
+@states("whether volumes that a copy lacks are told", "Triage")
+def _(seen: Surfaces) -> Stated:
+    told = {_subject(key) for key in seen.severity_by_object}
+    for key, item in seen.items("protection").items():
+        if item["state"] in _LACKING:
+            yield _subject(key), word("told" if _subject(key) in told else "not told")
+
+
 @states("how grave a finding is", "Triage, sign")
 def _(seen: Surfaces) -> Stated:
     for finding, row in seen.triage_rows.items():
@@ -1358,6 +1376,7 @@ def _(seen: Surfaces) -> Stated:
         "namespace-expiring": ("expiring",),
         "namespace-uncovered": ("not covered",),
         "namespace-partial": ("partial", "repo not ready"),
+        "namespace-volumes-missing": ("manifests only", "volumes missing"),
     }
     for finding, item in seen.triage_items.items():
         told = states_by_code.get(item["code"])
@@ -1425,24 +1444,23 @@ def _(seen: Surfaces) -> Stated:
 @states("volumes in the newest copy of a namespace", "page of protection, VOLUMES")
 def _(seen: Surfaces) -> Stated:
     for key, row in seen.rows("protection").items():
-        if "/" in row["volumes"] and "?" not in row["volumes"]:
+        if "/" in row["volumes"]:
             yield _subject(key), word(row["volumes"].removeprefix("~"))
 
 
 @states("volumes in the newest copy of a namespace", "get protection -o json")
 def _(seen: Surfaces) -> Stated:
     for key, item in seen.items("protection").items():
-        taken, left_out = len(item["volumesTaken"]), len(item["volumesLeftOut"])
-        if taken + left_out and not item["volumesNotKnown"]:
-            yield _subject(key), word(f"{taken}/{taken + left_out}")
+        taken, unknown = len(item["volumesTaken"]), len(item["volumesNotKnown"])
+        if expected := taken + unknown + len(item["volumesLeftOut"]):
+            yield _subject(key), word(f"{'?' if unknown else taken}/{expected}")
 
 
 @states("volumes in the newest copy of a namespace", "pane of protection")
 def _(seen: Surfaces) -> Stated:
-    unknown = {key for key, item in seen.items("protection").items() if item["volumesNotKnown"]}
     for key, text in seen.panes("protection").items():
-        told = re.match(r"Volumes +(\d+) of (\d+) in the newest copy", _line(text, "Volumes "))
-        if told is not None and key not in unknown:
+        told = re.match(r"Volumes +([?\d]+) of (\d+) in the newest copy", _line(text, "Volumes "))
+        if told is not None:
             yield _subject(key), word(f"{told[1]}/{told[2]}")
 
 

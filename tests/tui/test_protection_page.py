@@ -88,7 +88,7 @@ async def test_why_a_schedule_that_takes_it_has_made_no_copy_is_said_at_80_colum
         await command(at, "protection")
         await at.see("crm-archive")
         await at.shown.press("slash", *"crm-archive", "enter")
-        await at.see("completed at 14 Nov 07:30Z without it", "schedule took it up only afterwards")
+        await at.see("started at 14 Nov 07:30Z, completed without it", "schedule took it up only afterwards")
         await at.shown.until(lambda: "Do  " in at.shown.pane)
         assert at.shown.pane.index("Do  ") < at.shown.pane.index("Why  ")
         await at.shown.press("tab", "pagedown")

@@ -160,9 +160,9 @@ def test_findings_and_the_report_look_at_volumes_too(tmp_path: Path, capsys: pyt
             run([*command, "-o", "json", "--kubeconfig", kubeconfig(box, tmp_path)])
             answer = json.loads(capsys.readouterr().out)
             found = {(one["code"], one["name"]) for one in answer.get("findings") or answer["items"]}
-            assert ("volumes-never-taken", "shop") in found, command
+            assert ("volumes-left-out", "shop") in found, command
         run(["handover", "--kubeconfig", kubeconfig(box, tmp_path)])
-        assert "1 volume never taken" in capsys.readouterr().out
+        assert "next run leaves out 1 volume" in capsys.readouterr().out
 
 
 def test_findings_name_what_nothing_covers(

@@ -370,12 +370,12 @@ def test_a_template_that_1_18_0_reads_as_nothing_is_found_there_only() -> None:
 def test_a_volume_that_no_schedule_takes_is_found_unless_somebody_wanted_it_so() -> None:
     one = schedule(template={})
     nfs = volume(nfs={"server": "a"})
-    finding = _findings(one, claim(), nfs)["volumes-never-taken"]
-    assert finding.subject.name == "shop"
+    finding = _findings(one, claim(), nfs)["volumes-left-out"]
+    assert (finding.subject.name, finding.what) == ("shop", "next run leaves out 1 volume")
     assert "no snapshot location knows NFS volumes" in str(finding.evidence)
-    assert "volumes-never-taken" not in _findings(one, claim(), volume())
+    assert "volumes-left-out" not in _findings(one, claim(), volume())
     chosen = claim(labels={"velero.io/exclude-from-backup": "true"})
-    assert "volumes-never-taken" not in _findings(one, chosen, nfs)
+    assert "volumes-left-out" not in _findings(one, chosen, nfs)
 
 
 def test_the_release_decides_from_the_first_on_that_was_watched() -> None:

@@ -27,8 +27,10 @@ from foretop_core.models.velero import ItemProgress, ScheduleStatus, VolumeSnaps
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.facts.namespace_facts import NamespaceFacts, ProtectionJudge, ProtectionLimits
 from foretop_core.rules.humanize import rfc3339
+from foretop_core.rules.sentences import render
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import VeleroInfo
+from foretop_core.rules.triage import Finding, Thresholds, triage
 from foretop_core.rules.volumes.evidence import VolumeFlags
 from foretop_core.rules.volumes.run_plan import Deciders
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -61,6 +63,16 @@ def facts(
     row = snapshot.protection.row("team")
     assert row is not None
     return ProtectionJudge(snapshot, NOW, limits or ProtectionLimits()).facts(row)
+
+
+def _found(
+    *objects: Resource, deciding: Deciders | None = None, limits: Thresholds | None = None
+) -> dict[str, Finding]:
+    """By code, what Triage says of the namespace."""
+    info = VeleroInfo(False, 1, "1.18.3", volume_flags=VolumeFlags())
+    snapshot = replace(assemble(objects), servers={"velero": info}, deciding={"velero": deciding} if deciding else {})
+    told = triage(snapshot, NOW, limits).findings
+    return {one.code: one for one in told if one.subject.name == "team"}
 
 
 @pytest.mark.parametrize(
@@ -338,6 +350,73 @@ def test_a_choice_is_a_fault_where_the_configuration_wants_every_volume() -> Non
     assert facts(*objects).word == "protected, 1 left out by policy"
     strict = facts(*objects, limits=ProtectionLimits(every_volume=True))
     assert (strict.word, strict.why) == ("volumes missing", "its newest copy lacks 1 of 2 volumes")
+
+
+_LACKS, _NEXT = "namespace-volumes-missing", "volumes-left-out"
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        ((1, 1), " It is not known whether one has data: it has 1 snapshot for 1 volume: "),
+        ((0, 0), " one does not have it either."),
+        (None, "no snapshot location."),
+    ],
+)
+def test_what_the_next_run_leaves_out_may_be_in_the_copies_that_are_there(
+    made: tuple[int, int] | None, told: str
+) -> None:
+    """The snapshot location is gone since: what the next run does tells nothing of the snapshots that were made."""
+    copies = [] if made is None else [_with_snapshots(copy("one", "team"), *made)]
+    without = replace(_DECIDES, locations=())
+    found = _found(*_COVERED, _DATA, _VOLUMES[0], _MOVED_ELSEWHERE, *copies, deciding=without)
+    assert (found[_NEXT].what, _LACKS in found) == ("next run leaves out 1 volume", False), "it is told once"
+    evidence = render(found[_NEXT].evidence, NOW)
+    assert told in evidence
+    assert "never" not in evidence
+
+
+@pytest.mark.parametrize(
+    ("objects", "what", "evidence"),
+    [
+        (
+            (_moved(PodVolumeBackup, "data"), _moved(DataUpload, "logs", "Failed")),
+            "newest copy lacks 1 volume",
+            "Its newest copy lacks 1 of 2 volumes: logs (its data movement is Failed: no space).",
+        ),
+        (
+            (_MOVED_ELSEWHERE,),
+            "newest copy lacks 2 volumes",
+            "Its newest copy has its objects, and the data of none of its volumes: "
+            "data (no snapshot and no file copy of it was made) and "
+            "logs (no snapshot and no file copy of it was made).",
+        ),
+    ],
+)
+def test_a_namespace_whose_newest_copy_lacks_volumes_is_found(
+    objects: tuple[Resource, ...], what: str, evidence: str
+) -> None:
+    """As grave as its page shows it, whether the next run takes them or that is not known."""
+    everything = (*_COVERED, _DATA, _LOGS, copy("one", "team"), *objects)
+    for deciding in (None, _DECIDES):
+        found = _found(*everything, *_VOLUMES, deciding=deciding)[_LACKS]
+        assert (found.what, render(found.evidence, NOW)) == (what, evidence)
+        assert found.severity is facts(*everything, *_VOLUMES).severity is Severity.WARNING
+    assert found.remedy != ""
+
+
+def test_what_somebody_chose_to_leave_out_is_no_finding_unless_the_configuration_wants_it() -> None:
+    skipped = claim("team", "data", labels={"velero.io/exclude-from-backup": "true"})
+    objects = (*_COVERED, skipped, _LOGS, copy("one", "team"), _moved(PodVolumeBackup, "logs"))
+    assert _LACKS not in _found(*objects)
+    assert _found(*objects, limits=Thresholds(every_volume=True))[_LACKS].what == "newest copy lacks 1 volume"
+
+
+def test_where_all_volumes_are_newer_than_the_copy_the_finding_says_so() -> None:
+    newer = claim("team", "fresh", creationTimestamp=wire(NOW))
+    found = _found(*_COVERED, newer, copy("one", "team"))[_LACKS]
+    assert found.what == "newest copy lacks 1 volume"
+    assert render(found.evidence, NOW).endswith("none of its volumes: fresh (newer than it).")
 
 
 def _bound_later(name: str) -> Resource:

@@ -521,7 +521,7 @@ def test_a_namespace_that_was_added_to_a_schedule_and_has_no_copy_is_late() -> N
     }
     told = render(found["wiki"].evidence, NOW)
     assert told.startswith("It has no copy; daily promises one from ")
-    assert "daily-1 completed at 02:01:07Z without it: the schedule took it up only afterwards." in told
+    assert "daily-1, started at 02:01:07Z, completed without it: the schedule took it up only afterwards." in told
     assert found["wiki"].since is not None
     assert render(sentence("promises one from ", found["wiki"].since, " or later."), NOW) in told
 

@@ -54,7 +54,9 @@ def test_a_night_sums_what_is_known_and_says_of_how_many_copies_it_is_not() -> N
     found = night_sizes(seen, NOW)
     assert (found.copies, found.with_volumes, found.known, found.volumes, found.size) == (3, 2, 1, 2, 42 * GB)
     told = "42.0 GB of 2 volumes in 1 backup; of 1 more the size is not known: nothing tells the size of a snapshot"
-    assert found.text == told
+    assert found.text == f"{told}; nothing tells of volumes in 1 other"
+    bare = cluster(copy(15, of="without"), moved("elsewhere", "data-0", 1))
+    assert night_sizes(bare, NOW).text == "nothing tells of volumes in 1 backup"
 
 
 def test_without_the_movements_no_size_of_a_night_is_told() -> None:

@@ -448,7 +448,7 @@ _FLAGS: Mapping[str, Mapping[str, list[str]]] = {
         "pods": ["namespace"],
         "movements": ["namespace", "kind"],
         "repositories": ["namespace"],
-        "protection": ["size", "method", "storage", "repository"],
+        "protection": ["method", "storage", "repository"],
         "findings": ["namespace"],
     },
     "right": {

@@ -41,8 +41,9 @@ def protection_pane(row: ProtectionRow, render: RenderContext) -> tuple[Paragrap
         paragraphs.append(paragraph(unseen, Tone.WARN, yields=True, least=1))
     paragraphs += _why_lines(facts, render)
     paragraphs += _coming_lines(facts, render)
-    paragraphs += _copy_lines(facts, render)
+    paragraphs += _newest_lines(facts, render)
     paragraphs += _volume_lines(facts)
+    paragraphs += _copies_lines(facts, render)
     paragraphs += _grown_lines(facts)
     paragraphs += _cover_lines(facts, render)
     paragraphs += _next_lines(facts)
@@ -100,22 +101,27 @@ def _coming_lines(namespace: NamespaceFacts, render: RenderContext) -> list[Para
     return [paragraph(f"{name}{place}{detail}", label="Coming")]
 
 
-def _copy_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
-    copies, usable = facts.protection.copies, facts.newest_copy
+def _newest_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
+    usable = facts.newest_copy
     if usable is None:
         # Of one that should have a copy the sentence above says so.
         return [] if facts.state is ProtectionState.LATE else [paragraph("none", Tone.DIM, label="Copies")]
     started = usable.started
     age = f", {humanize.duration(render.now - started)} old" if started is not None else ""
     lacks = f", {facts.lack}" if facts.lack else ""
-    lines = [paragraph(f"{usable.name}{age}{lacks}", label="Newest")]
+    return [paragraph(f"{usable.name}{age}{lacks}", label="Newest")]
+
+
+def _copies_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
+    copies, usable = facts.protection.copies, facts.newest_copy
+    if usable is None:
+        return []
     ends = f"; the next expires {render.time(copies.next_expiry, usable)}" if copies.next_expiry is not None else ""
     rest = f", {facts.left_after_next_expiry} left after it" if ends else ""
     if facts.protection.exists is False and facts.left_after_next_expiry and copies.last_expiry is not None:
         # None is made any more: after the last one nothing brings it back.
         rest = f", the last {render.time(copies.last_expiry, usable)}"
-    lines.append(paragraph(f"{facts.copies_text}{ends}{rest}", label="Copies"))
-    return lines
+    return [paragraph(f"{facts.copies_text}{ends}{rest}", label="Copies")]
 
 
 def _cover_lines(facts: NamespaceFacts, render: RenderContext) -> list[Paragraph]:
@@ -154,8 +160,9 @@ def _volume_lines(facts: NamespaceFacts) -> list[Paragraph]:
     by_count = f" ({informed} by volume info)" if informed else by_count
     size = f", {humanize.size(volumes.size)}" if volumes.size is not None else ""
     newer = f", {len(volumes.newer)} newer than it" if volumes.newer else ""
-    names = f": {_named(volumes.taken)}" if volumes.taken else ""
-    text = f"{len(volumes.taken)} of {volumes.expected} in the newest copy{by_count}{size}{newer}{names}"
+    names = f"{', known are' if volumes.open else ''}: {_named(volumes.taken)}" if volumes.taken else ""
+    held = "?" if volumes.open else str(len(volumes.taken))
+    text = f"{held} of {volumes.expected} in the newest copy{by_count}{size}{newer}{names}"
     lines = [paragraph(text, Tone.WARN if volumes.missing else Tone.PLAIN, label="Volumes")]
     lacked = [f"{volume.name}: {volume.why}" for volume in volumes.missing]
     lacked += [f"{volume.name} left out by policy: {volume.why}" for volume in volumes.chosen]

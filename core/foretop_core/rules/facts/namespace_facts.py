@@ -32,6 +32,7 @@ from foretop_core.rules.protection.copies import NO_COPIES, is_of_storage
 from foretop_core.rules.protection.coverage import (
     Coverage,
     Extent,
+    VolumeMethod,
     cluster_scoped_text,
     copies_files,
     namespace_filter,
@@ -75,6 +76,7 @@ __all__ = [
     "copied_volumes",
     "hangs_on_deciders",
     "is_counted",
+    "method_of_volumes",
     "namespaces_of_volume",
     "protection_index",
 ]
@@ -135,7 +137,7 @@ _WORDS = {
 _BEYOND = 1.05
 """From this share of its promise on a copy is called older."""
 _MOST_FORETOLD = 2000
-"""Claims of the cluster; Triage is silent on what is never taken beside more."""
+"""Claims of the cluster; Triage is silent on what the next runs leave out beside more."""
 _LONG_INCOMPLETE = 3
 """For so many times its promise partial copies may take the place of a complete one."""
 
@@ -264,6 +266,14 @@ def copied_volumes(snapshot: ClusterSnapshot, row: NamespaceProtection) -> Volum
     return snapshot.volumes_in(newest, row.namespace)
 
 
+def method_of_volumes(row: NamespaceProtection, volumes: VolumeEvidence) -> str:
+    """How its newest copy has its volumes, as far as that is proven; else how its schedules and NABs take them."""
+    proven = {one.method for one in volumes.taken}
+    if proven:
+        return ", ".join(method.value for method in VolumeMethod if method in proven)
+    return row.volumes.value if row.volumes is not None else ""
+
+
 def is_counted(volumes: VolumeEvidence) -> bool:
     """True if the snapshots of its newest copy were counted, or could have been, with those of other namespaces."""
     is_proven = any(one.is_by_count for one in volumes.taken) or any(one.is_by_count for one in volumes.left_out)
@@ -355,12 +365,6 @@ class LastingNamespaceFacts(msgspec.Struct, frozen=True):
         phases = [one.phase or "New" for one in self.protection.repositories]
         return next((phase for phase in phases if phase != "Ready"), phases[0]) if phases else ""
 
-    @property
-    def method(self) -> str:
-        """How the next run takes its volumes; "" where nothing covers it."""
-        method = self.protection.volumes
-        return method.value if method is not None else ""
-
     # Its schedules
 
     def cluster_scoped(self, cover: NamespaceCover) -> str:
@@ -431,6 +435,16 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
         left_out = [{lost.name for lost in self.next_volumes(one).left_out if not lost.is_chosen} for one in covers]
         held = {one.name for one in self.volumes.taken}
         return tuple(sorted(held.intersection(*left_out))) if left_out else ()
+
+    @property
+    def lacks(self) -> tuple[tuple[str, str], ...]:
+        """The volumes for which it is `manifests only` or `volumes missing`, each with the reason."""
+        volumes = self.volumes
+        if volumes.missing:
+            return tuple((one.name, one.why) for one in volumes.missing)
+        if volumes.taken or volumes.open:
+            return tuple((name, "no schedule takes it any more") for name in self.lost_next)
+        return tuple((name, "newer than it") for name in volumes.newer)
 
     @cached_property
     def takes_nothing(self) -> str:
@@ -617,6 +631,18 @@ class NamespaceFacts(LastingNamespaceFacts, frozen=True, dict=True, eq=False):
         if not self.judge.limits.every_volume or not found.chosen:
             return found
         return replace(found, left_out=tuple(replace(one, is_chosen=False) for one in found.left_out))
+
+    @property
+    def method(self) -> str:
+        """How its volumes were taken, else how the next run takes them; "" where nothing covers it."""
+        return method_of_volumes(self.protection, self.volumes)
+
+    @property
+    def is_newest_complete(self) -> bool | None:
+        """True if its newest copy has all of it; None where that is not known."""
+        if self.protection.copies.newest is None or self.volumes.missing:
+            return False
+        return None if self.unknown else True
 
     @cached_property
     def grown(self) -> tuple[GrownVolume, ...]:

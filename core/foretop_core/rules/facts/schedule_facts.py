@@ -174,8 +174,9 @@ class LastingFacts(msgspec.Struct, frozen=True, dict=True):
         good = self.newest_good
         if good is None or namespace_filter(good.spec).takes(namespace):
             return ""
-        text = sentence(" at ", good.started) if good.started is not None else ""
-        return sentence(f"{good.name} completed", text, " without it: the schedule took it up only afterwards")
+        text = sentence(", started at ", good.started) if good.started is not None else ""
+        comma = "," if text else ""
+        return sentence(f"{good.name}", text, f"{comma} completed without it: the schedule took it up only afterwards")
 
     @cached_property
     def faults_in_a_row(self) -> tuple[Backup, ...]:

@@ -34,18 +34,23 @@ class NightSizes(msgspec.Struct, frozen=True):
     size: int
     unknown: str = ""
     """Why the bytes of one are not known; "" where those of all are."""
+    untold: int = 0
+    """Of how many copies nothing tells whether they have a volume: none was moved, no snapshot was counted."""
 
     @property
     def text(self) -> str:
         """`412 GB of 31 volumes in 9 backups; of 2 more the size is not known: why`."""
         if not self.with_volumes:
+            if self.untold and not self.unknown:
+                return f"nothing tells of volumes in {humanize.count(self.untold, 'backup')}"
             return f"not known: {self.unknown}" if self.unknown else "no copy has a volume"
         copies = humanize.count(self.known, "backup")
         volumes = humanize.count(self.volumes, "volume")
         sizes = f"{humanize.size(self.size)} of {volumes} in {copies}" if self.known else ""
         rest = self.with_volumes - self.known
         lacks = f"of {rest}{' more' if self.known else ''} the size is not known: {self.unknown}" if rest else ""
-        return "; ".join(filter(None, (sizes, lacks)))
+        others = f"nothing tells of volumes in {humanize.count(self.untold, 'other')}" if self.untold else ""
+        return "; ".join(filter(None, (sizes, lacks, others)))
 
 
 def night_sizes(snapshot: ClusterSnapshot, now: datetime) -> NightSizes:
@@ -60,7 +65,13 @@ def night_sizes(snapshot: ClusterSnapshot, now: datetime) -> NightSizes:
     unread = [namespace for namespace in snapshot.velero_namespaces if not _reads_movements(snapshot, namespace)]
     why = next((one.size_unknown for one in holding if one.size is None), MOVEMENTS_UNREAD if unread else "")
     return NightSizes(
-        len(copies), len(holding), len(known), sum(one.taken for one in known), sum(one.size or 0 for one in known), why
+        len(copies),
+        len(holding),
+        len(known),
+        sum(one.taken for one in known),
+        sum(one.size or 0 for one in known),
+        why,
+        sum(one.total is None and not one.count_text for one in copies),
     )
 
 

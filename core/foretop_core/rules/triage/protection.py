@@ -6,7 +6,7 @@ What the next runs leave out is told where what decides was read: while a page s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from foretop_core.models import Backup, Schedule
@@ -20,6 +20,7 @@ from foretop_core.rules.facts.namespace_facts import (
     NamespaceProtection,
     ProtectionJudge,
     ProtectionState,
+    copied_volumes,
 )
 from foretop_core.rules.facts.pause_facts import pause_note
 from foretop_core.rules.facts.schedule_facts import ARGO_TRACKING_ID, ScheduleFacts, schedule_facts
@@ -45,6 +46,7 @@ def poor_protection(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
     judge = ProtectionJudge(snapshot, now, limits.protection)
     knows_covers = snapshot.namespaces is not None and not unseen & _COVERED_BY
     unreachable: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    lacking: list[NamespaceFacts] = []
     for name in index.names:
         row = index.row(name)
         if row is None:
@@ -62,6 +64,9 @@ def poor_protection(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
                 yield from _expiring(snapshot, facts)
             case ProtectionState.PARTIAL | ProtectionState.REPOSITORY_NOT_READY if row.covers and not row.copies.good:
                 yield _partial(snapshot, facts)
+            case ProtectionState.MANIFESTS_ONLY | ProtectionState.VOLUMES_MISSING:
+                lacking.append(facts)
+    yield from _volumes_missing(snapshot, lacking)
     for places, names in unreachable.items():
         yield _unreachable(snapshot, places, names)
 
@@ -236,6 +241,29 @@ def _way_to_all(row: NamespaceProtection) -> Text:
     return sentence(f"Back up now with {whole.name}", now, f": it takes all of {row.namespace}.")
 
 
+def _volumes_missing(snapshot: ClusterSnapshot, lacking: Sequence[NamespaceFacts]) -> Iterator[Finding]:
+    """Findings on what newest copies lack; of what the next runs leave out too, the finding about these tells."""
+    left_out = _left_out_next(snapshot) if lacking else {}
+    for facts in lacking:
+        row, whys = facts.protection, dict(facts.lacks)
+        newest = facts.newest_copy
+        if newest is None or whys.keys() <= left_out.get(row.namespace, {}).keys():
+            continue
+        reasons = humanize.join([f"{name} ({why})" for name, why in whys.items()])
+        fix = sentence("See why", *READ_RESULTS, ", fix its cause, and back up now", Key("back-up-now"))
+        yield Finding(
+            "namespace-volumes-missing",
+            _severity(facts),
+            _ref(snapshot, row),
+            None,
+            brief(f"newest copy lacks {humanize.count(len(whys), 'volume')}", "newest copy lacks volumes"),
+            f"{humanize.capitalized(facts.why)}: {reasons}.",
+            sentence(fix, "; or, where that is meant, let a resource policy skip them."),
+            (snapshot.ref(newest), *(snapshot.ref(cover.schedule) for cover in row.covers)),
+            blames=snapshot.ref(newest),
+        )
+
+
 def _unreachable(snapshot: ClusterSnapshot, places: tuple[str, ...], names: list[str]) -> Finding:
     where = _location(snapshot, places)
     return Finding(
@@ -345,13 +373,47 @@ def empty_templates(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds
             )
 
 
-def never_taken(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
-    """Volumes that each schedule of their namespace leaves out, though nobody asked for it.
+def left_out_next(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
+    """Volumes that the next run of each schedule of their namespace leaves out, though nobody asked for it."""
+    for namespace, whys in _left_out_next(snapshot).items():
+        names = list(whys)
+        yield Finding(
+            "volumes-left-out",
+            Severity.WARNING,
+            ObjectRef(snapshot.context, NAMESPACE.name, "", namespace),
+            None,
+            brief(f"next run leaves out {humanize.count(len(names), 'volume')}", "next run leaves out volumes"),
+            f"No schedule takes the data of {humanize.join(names)} in its next run. {names[0]}: {whys[names[0]]}."
+            f"{_in_newest_copy(snapshot, namespace, names)}",
+            "Change a template or its resource policy so that it takes them; or, where that is meant, let a "
+            "resource policy skip them.",
+        )
 
-    With very many claims nobody is told here: to foretell each of them at every change takes too long.
+
+def _in_newest_copy(snapshot: ClusterSnapshot, namespace: str, names: Sequence[str]) -> str:
+    """A sentence on whether the newest copy has these volumes; "" for no copy."""
+    row = snapshot.protection.row(namespace)
+    newest = row.copies.usable if row is not None else None
+    if row is None or newest is None:
+        return ""
+    volumes = copied_volumes(snapshot, row)
+    held = [one.name for one in volumes.taken if one.name in names]
+    unclear = [name for name in volumes.open if name in names]
+    sentences = [f"{newest.name} has {humanize.join(held)}."] if held else []
+    if unclear:
+        sentences.append(f"It is not known whether {newest.name} has {humanize.join(unclear)}: {volumes.unknown}.")
+    if not sentences:
+        sentences = [f"{newest.name} does not have {'it' if len(names) == 1 else 'them'} either."]
+    return f" {' '.join(sentences)}"
+
+
+def _left_out_next(snapshot: ClusterSnapshot) -> Mapping[str, Mapping[str, str]]:
+    """By namespace, the volumes that no next run takes, though nobody asked for it, each with the reason.
+
+    With very many claims none is told: to foretell each of them at every change takes too long.
     """
     if len(snapshot.claims) > _MOST_CLAIMS:
-        return
+        return {}
     schedules = tuple(_judged(snapshot))
     left_out: dict[str, dict[str, str]] = {}
     elsewhere: set[tuple[str, str]] = set()
@@ -361,21 +423,11 @@ def never_taken(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) ->
             others = (*[one.name for one in found.taken], *[one.name for one in found.open], *chosen)
             elsewhere.update((namespace, name) for name in others)
             left_out.setdefault(namespace, {}).update({one.name: one.why for one in found.left_out})
-    for namespace, whys in sorted(left_out.items()):
-        names = sorted(name for name in whys if (namespace, name) not in elsewhere)
-        if names:
-            first = names[0]
-            counted = humanize.count(len(names), "volume")
-            yield Finding(
-                "volumes-never-taken",
-                Severity.WARNING,
-                ObjectRef(snapshot.context, NAMESPACE.name, "", namespace),
-                None,
-                brief(f"{counted} never taken", "volumes never taken"),
-                f"No schedule takes the data of {humanize.join(names)}. {first}: {whys[first]}.",
-                "Change a template or its resource policy so that it takes them; or, where that is meant, let a "
-                "resource policy skip them.",
-            )
+    nowhere = {
+        namespace: {name: whys[name] for name in sorted(whys) if (namespace, name) not in elsewhere}
+        for namespace, whys in sorted(left_out.items())
+    }
+    return {namespace: whys for namespace, whys in nowhere.items() if whys}
 
 
 def _judged(snapshot: ClusterSnapshot) -> Iterator[Schedule]:

@@ -57,7 +57,7 @@ RULES: tuple[Rule, ...] = (
     protection.poor_protection,
     protection.refused_runs,
     protection.empty_templates,
-    protection.never_taken,
+    protection.left_out_next,
     *(rule for module in room_modules("foretop_core", "findings") for rule in module.RULES),
     protection.tracked_backups,
     acknowledging.unreadable_acknowledgements,

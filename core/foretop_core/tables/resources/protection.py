@@ -36,6 +36,7 @@ from foretop_core.rules.facts.namespace_facts import (
     copied_volumes,
     hangs_on_deciders,
     is_counted,
+    method_of_volumes,
     namespaces_of_volume,
     protection_index,
 )
@@ -117,8 +118,8 @@ class ProtectionView(View[ProtectionRow]):
     )
     order = "name"
     rank = (
-        *("state", "newest", "promise", "next", "copies", "of"),
-        *("volumes", "expires", "by", "tried", "covers", "size", "method", "storage", "repository"),
+        *("state", "newest", "promise", "next", "volumes", "size"),
+        *("copies", "of", "expires", "by", "tried", "covers", "method", "storage", "repository"),
     )
     least: ClassVar[Mapping[str, int]] = {"name": 12, "state": 12, "promise": 11, "by": 16, "covers": 8, "tried": 8}
     first: ClassVar[Mapping[str, int]] = {"promise": 15}
@@ -234,7 +235,7 @@ class ProtectionView(View[ProtectionRow]):
             "severity": severity.value if severity is not None else None,
             "newestCopy": usable.name if usable is not None else None,
             "newestCopyAt": rfc3339(copies.usable_at),
-            "newestCopyComplete": copies.newest is not None,
+            "newestCopyComplete": facts.is_newest_complete,
             "promisedSince": rfc3339(facts.promise.since),
             "lateFrom": rfc3339(facts.late_from),
             "goodCopies": good,
@@ -492,8 +493,8 @@ _COLUMNS: tuple[Column[ProtectionRow], ...] = (
         lambda row: row.volumes,
         lambda row: (len(row.volumes.missing), len(row.volumes.open), row.volumes.expected),
     ),
-    size_column(lambda row: row.volumes.size, wide=True),
-    plain("method", "METHOD", lambda row: row.method, wide=True),
+    size_column(lambda row: row.volumes.size),
+    plain("method", "METHOD", lambda row: method_of_volumes(row.protection, row.volumes), wide=True),
     plain("storage", "STORAGE", _storage, wide=True),
     plain("repository", "REPOSITORY", lambda row: row.repository, wide=True),
     Column(
