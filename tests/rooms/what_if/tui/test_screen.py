@@ -66,6 +66,7 @@ async def test_what_if_tries_changes_of_several_schedules_at_once(size: tuple[in
     async with calendar(FilledSource([*hourly(), *others]), size) as (shown, _):
         await shown.press("W")
         await shown.until(lambda: "What if: " in shown.text)
+        assert "nothing is written." in shown.text, "whole, where the title was cut to nothing is wr…"
         tried = shown.app.screen
         assert isinstance(tried, WhatIfScreen)
         mine = tried.key.name

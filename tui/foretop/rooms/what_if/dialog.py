@@ -164,7 +164,7 @@ class WhatIfScreen(DialogFrame):
 
     def draw(self) -> None:
         name = self.key.name or "the server"
-        place = f"{self.key.context}, {self.key.namespace}: nothing is written"
+        place = f"{self.key.context}, {self.key.namespace}"
         planned, left_out = self._planned()
         note = (
             (paragraph(f"Only tried out, not written from here: {', '.join(left_out)}.", Tone.WARN),)
@@ -185,7 +185,7 @@ class WhatIfScreen(DialogFrame):
         if self._is_playing:
             return [paragraph("Both nights are played …", Tone.DIM)]
         if self._found is None:
-            return [paragraph("Change a field to see the night as it would be.", Tone.DIM)]
+            return [paragraph("Change a field to see the night as it would be: nothing is written.", Tone.DIM)]
         before, after, now = self._found.before, self._found.after, self._found.before.night.now
         lines = [paragraph(f"{pad('as it is', _COLUMN)}then", Tone.DIM, label=" ")]
         for label, was, then in nights_compared(before, after, self._state.zone):
