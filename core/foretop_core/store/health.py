@@ -18,6 +18,7 @@ from foretop_core.models.kinds import (
     DPA,
     EVENT,
     NAMESPACE,
+    ON_DEMAND,
     RELEASE_HINTS,
     REPOSITORY,
     SCHEDULE,
@@ -204,6 +205,9 @@ def _is_in_passing(scope: WatchScope, health: WatchHealth) -> bool:
     if scope.kind is CONFIG_MAP:
         return health.state in UNSEEN
     if scope.kind is EVENT or (bool(scope.selector) and health.state is WatchState.SYNCING):
+        return True
+    if health.state is WatchState.NOT_IN_ARCHIVE and scope.kind in ON_DEMAND:
+        # One number on every page: what is read while a page shows it is told missing there.
         return True
     return scope.kind in _TELLS_MORE and health.state in (
         WatchState.SYNCING,

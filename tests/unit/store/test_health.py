@@ -213,7 +213,14 @@ def test_what_only_tells_a_page_more_counts_where_it_is_lost(kind: Kind, state: 
 def test_a_selected_watch_counts_once_it_is_listed_and_events_never_do(state: WatchState) -> None:
     registry = registry_of((BACKUP, LIVE), (EVENT, state))
     registry.report(WatchScope("prod", DATA_UPLOAD, "velero", "velero.io/backup-name=run"), WatchHealth(state, NOW))
-    assert registry.context("prod").watches == 1 + (state is not SYNCING)
+    assert registry.context("prod").watches == 1 + (state not in (SYNCING, WatchState.NOT_IN_ARCHIVE))
+
+
+def test_what_an_archive_lacks_is_one_number_whichever_page_is_open() -> None:
+    lacks = WatchState.NOT_IN_ARCHIVE
+    at_first = registry_of((BACKUP, LIVE), (NAB, lacks)).context("prod")
+    on_its_page = registry_of((BACKUP, LIVE), (NAB, lacks), (DATA_UPLOAD, lacks)).context("prod")
+    assert at_first.not_in_archive == on_its_page.not_in_archive == (NAB.name,)
 
 
 def test_a_cluster_with_watches_in_passing_alone_is_syncing() -> None:
