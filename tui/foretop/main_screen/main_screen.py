@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -473,8 +473,15 @@ class MainScreen(Screen[None]):
         return [action for action in self.actions if action.id in carriers and carriers[action.id][0].offers(action.id)]
 
     def offered(self) -> list[Action]:
-        """The actions held out to a person: with read-only no writes, though their keys still say what would happen."""
-        writes = self.write_actions.handlers().keys() if self.display_options.read_only else frozenset()
+        """The actions held out to a person: with read-only no writes, though their keys still say what would happen.
+
+        Nor does an archive take any, though files of runs may be in it.
+        """
+        writes: Collection[str] = frozenset()
+        if self.display_options.read_only:
+            writes = self.write_actions.handlers().keys()
+        elif self.write_actions.is_of_archive:
+            writes = self.write_actions.not_of_archive()
         return [action for action in self.available() if action.id not in writes]
 
     def applicable_actions(self) -> list[ApplicableAction]:

@@ -20,11 +20,12 @@ from foretop.pages.triage_selection import finding_under_cursor, findings_chosen
 from foretop_core.actions.action_catalog import BY_ID, RECORDS
 from foretop_core.actions.action_record import ActionRecord, AskedOf
 from foretop_core.actions.planners.acknowledging import ACKNOWLEDGE, record_for
+from foretop_core.actions.planners.downloads import LOGS, RESULTS
 from foretop_core.actions.planners.pausing import CHANGE_PAUSE, PAUSE, UNPAUSE
 from foretop_core.actions.planners.restores import RESTORE_FROM
 from foretop_core.actions.planners.schedule_edits import EDIT_SCHEDULE
 from foretop_core.dashboard.related_objects import related_to_finding
-from foretop_core.models import Deployment, Schedule
+from foretop_core.models import Backup, Deployment, Restore, Schedule
 from foretop_core.models.kinds import DEPLOYMENT, NAMESPACE, SCHEDULE
 from foretop_core.models.movement import label_value
 from foretop_core.models.wire import ObjectRef
@@ -65,6 +66,27 @@ class WriteActions:
 
     def handlers(self) -> Mapping[str, Handler]:
         return self._handlers
+
+    def not_of_archive(self) -> frozenset[str]:
+        """All that write, and those that fetch or show a file of the run under the cursor that is not in it."""
+        changing = {name for name in self._handlers if name == RESUME or not BY_ID[name].fetches}
+        key, state = run_under_cursor(self.host), self.host.state
+        run = state.store.get(key) if state is not None and key is not None else None
+        if state is None or key is None or not isinstance(run, Backup | Restore):
+            return frozenset(changing)
+        client = state.source.clusters[key.context].client
+        results = {RESULTS.id, *(room.action.id for room in ROOM_ACTIONS if room.of_run)}
+        lacks_log, lacks_results = not client.keeps(run, is_log=True), not client.keeps(run, is_log=False)
+        return frozenset({*changing, *([LOGS.id] if lacks_log else ()), *(results if lacks_results else ())})
+
+    @property
+    def is_of_archive(self) -> bool:
+        """True if no cluster is looked at: nothing can be written where each is an archive."""
+        state = self.host.state
+        if state is None:
+            return False
+        looked_at = (state.focus.context,) if state.focus.context else state.contexts
+        return bool(looked_at) and all(state.origins((context,)) for context in looked_at)
 
     def offers(self, action_id: str) -> bool:
         if self.host.state is None or not self.host.state.source.clusters:

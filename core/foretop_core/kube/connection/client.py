@@ -164,6 +164,10 @@ class ApiClient:
     kept_file: Callable[[Any, Any], Awaitable[bytearray]] | None = None
     """Fetches a file of a run from there; None where Velero is to be asked for it."""
 
+    def keeps(self, _run: Any, *, is_log: bool) -> bool:
+        """False where it is known that neither log nor results of a run can be had from there."""
+        return True
+
     moves_in_time = False
     """True for a recording, which can be taken to any moment of it."""
     is_moving = False

@@ -126,6 +126,9 @@ class ArchiveClient(ApiClient):
     async def chunks(self, path: str, params: Mapping[str, str]) -> AsyncIterator[AsyncIterator[bytes]]:
         yield _once(self._read_path(path, params))
 
+    def keeps(self, run: Resource, *, is_log: bool) -> bool:
+        return bool(log_name(self.archive.texts, type(run).__name__.lower(), run.name, is_log=is_log))
+
     async def _kept_file(self, run: Resource, file: RunFile) -> bytearray:
         """A file that Velero keeps in object storage, as far as the archive has it."""
         kind, words = type(run).__name__.lower(), f"The {file.noun} of {run.name}"

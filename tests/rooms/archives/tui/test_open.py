@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -62,6 +63,9 @@ async def test_a_log_is_read_from_it_and_one_that_is_not_there_is_said(tmp_path:
 async def test_nothing_can_be_written(tmp_path: Path) -> None:
     async with bundle(tmp_path, "schedules") as shown:
         await shown.until(lambda: "shop-4" in shown.text)
+        assert not {"s pause", "t back up now", "e edit"} & set(
+            re.findall(r"\w (?:pause|back up now|edit)", shown.text)
+        )
         await shown.press("s")
         await shown.until(lambda: "Read-only, nothing is sent: this is an archive, not a cluster." in shown.text)
 
