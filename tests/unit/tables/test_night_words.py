@@ -1035,6 +1035,13 @@ def test_a_time_twenty_hours_ahead_or_more_has_its_day() -> None:
     assert clock(twenty, NOW, UTC) == "Sun 22:41"
 
 
+def test_a_schedule_that_no_date_fits_is_told_as_triage_tells_it() -> None:
+    snapshot = assemble([location(), schedule("leap", "0 0 31 2 *", last="2026-11-15T02:40:03Z")])
+    lines = night_words(ServerNight("prod", night(snapshot, "velero", NOW)), NOW, UTC)
+    told = {line.label: "".join(piece.text for piece in phrases(line).spans) for line in lines}
+    assert told["Always"] == "leap: no date fits, runs every minute"
+
+
 def test_the_signs_of_the_words_are_drawn_and_those_of_others_spelt_out() -> None:
     """The sign of a pause stood there as the number of its character."""
     paused = schedule("a‖b", "0 4 * * *", last="2026-11-14T04:00:03Z", paused=True)

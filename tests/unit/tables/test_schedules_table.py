@@ -90,7 +90,7 @@ def test_the_next_run_stands_out_where_it_will_not_be_or_perhaps_not() -> None:
         "b-paused": ("paused, due", Tone.PAUSED, ("paused",)),
         "c-lost": ("in 18m, refused", Tone.WARN, ("18m",)),
         "d-late": ("overdue 1h41m", Tone.BAD, ("overdue",)),
-        "e-never": ("never fires", Tone.BAD, ("never",)),
+        "e-never": ("every minute", Tone.BAD, ("always",)),
         "f-open": ("2 readings", Tone.WARN, ("unclear",)),
         "g-wrong": ("invalid cron", Tone.BAD, ("invalid",)),
         "h-refused": ("refused", Tone.BAD, ("refused",)),

@@ -258,7 +258,9 @@ def test_a_cron_job_s_zone_field_is_used_unless_its_expression_has_one() -> None
     assert next_runs(made, NOW, 1) == (at("05:00"),)
 
 
-@pytest.mark.parametrize(("cron", "why"), [("0 0 * * 7", "above maximum"), ("0 0 31 2 *", "never fires")])
+@pytest.mark.parametrize(
+    ("cron", "why"), [("0 0 * * 7", "above maximum"), ("0 0 31 2 *", "no date fits, runs every minute")]
+)
 def test_an_invalid_schedule_draws_nothing_and_has_a_reason(cron: str, why: str) -> None:
     made = timeline_item(key(), schedule(cron=cron), of_robfig)
     assert made is not None

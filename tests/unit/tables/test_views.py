@@ -127,7 +127,7 @@ def test_schedules_show_their_next_run_or_why_there_is_none() -> None:
         ["‖", "c-held", "paused, due", "due", "3d", "none left", "server: ?"],
         ["‖", "d-held", "paused, else in 1d3h", "", "5d", "none left", "yes, once"],
         ["✗", "e-wrong", "invalid cron", "", "never", "makes none", "server: ?"],
-        ["✗", "f-never", "never fires", "", "never", "makes none", "server: ?"],
+        ["✗", "f-never", "every minute", "", "never", "makes none", "server: ?"],
         ["○", "g-waits", "in 58m", "03:40", "1m waiting", "○", "no"],
     ]
     assert shown.cells("at")["b-good"].briefs == ("Mon",), "the clock alone would read as past"

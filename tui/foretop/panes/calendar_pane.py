@@ -12,7 +12,7 @@ from foretop_core.dashboard.state import DashboardState
 from foretop_core.models import PreScaledCronJob, Schedule
 from foretop_core.models.kinds import PRESCALED
 from foretop_core.rules import humanize
-from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts
+from foretop_core.rules.facts.schedule_facts import ALWAYS_DUE, Choice, ScheduleFacts
 from foretop_core.rules.night.ranges import SURE
 from foretop_core.rules.prescaler import is_always_warm
 from foretop_core.tables.engine.status_glyphs import Tone
@@ -64,7 +64,9 @@ def folded(lines: Sequence[WordLine], cells: int, rows: int) -> list[Paragraph]:
 def lane_line(item: TimelineItem, name: str, words: LaneWords | None, state: DashboardState) -> WordLine:
     """The lane under the cursor in one line."""
     if item.problem:
-        rest = [Phrase(f" does not run: {item.problem}", Tone.BAD)]
+        rest = [
+            Phrase(f" {item.problem}" if item.problem == ALWAYS_DUE else f" does not run: {item.problem}", Tone.BAD)
+        ]
     elif words is None:
         rest = [Phrase(_next(item, state))]
     else:
@@ -183,6 +185,8 @@ def lane_pane(item: TimelineItem, state: DashboardState) -> tuple[Paragraph, ...
 def _refusal(item: TimelineItem, parsed: object) -> str:
     if isinstance(parsed, CronError):
         return f"It does not run: {item.problem}."
+    if item.problem == ALWAYS_DUE:
+        return "No date fits: Velero takes it for always due and starts a backup almost every minute."
     return f"No runs to show: {item.problem}."
 
 

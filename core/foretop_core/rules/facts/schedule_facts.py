@@ -46,6 +46,7 @@ from foretop_core.rules.snapshot import ClusterSnapshot
 from foretop_core.rules.storage_readiness import schedule_refusal
 
 __all__ = [
+    "ALWAYS_DUE",
     "SEVERITIES",
     "Choice",
     "LastingFacts",
@@ -62,6 +63,8 @@ __all__ = [
 ]
 
 UNDECIDED = "it depends on the Velero release, which is not known"
+ALWAYS_DUE = "no date fits, runs every minute"
+"""Of an expression that never fires: Velero takes the library's "no such time" for a time long past."""
 _IN_ORDER = (Choice.LEAVE, Choice.SKIP, Choice.DO_NOT_SKIP)
 
 

@@ -156,6 +156,8 @@ class Night(msgspec.Struct, frozen=True):
     """The end of the last run that falls due in the time that is foreseen, of those that have a known end."""
     bounded: tuple[str, ...] = ()
     """The schedules whose runs are not all played, because they are too many."""
+    always_due: tuple[str, ...] = ()
+    """The schedules whose expression no date fits: Velero runs them every minute."""
     if_back: tuple[Text, ...] = ()
     """Where nothing can be foreseen, what becomes of its backlog if the server works again at one moment or another."""
     if_resumed: Text = ""
@@ -369,6 +371,7 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
         kept_back=model.kept_back,
         done=range_over(now, [_last_end(course) for course in draws or (likely,)], _last_end(likely)),
         bounded=model.bounded,
+        always_due=model.always_due,
     )
 
 

@@ -17,7 +17,7 @@ from foretop_core.cron import CronSchedule
 from foretop_core.models import Backup, Schedule
 from foretop_core.rules import phases
 from foretop_core.rules.cron_dialects.readings import expression
-from foretop_core.rules.forecast import base_time, invalid, kept_back_runs
+from foretop_core.rules.forecast import base_time, invalid, kept_back_runs, never_fires
 from foretop_core.rules.heartbeat import LOOK_LASTS
 from foretop_core.rules.night.arrivals import MIDDLE, Arrivals, arrivals_before
 from foretop_core.rules.night.course import NO_SCHEDULE, PASS, CourseStart, Draw, OpenRun, PlannedSchedule
@@ -164,6 +164,8 @@ class ServerModel(msgspec.Struct, frozen=True):
     """By schedule, the runs that pauses which are over kept back, whether these were skipped or one was made up for."""
     bounded: tuple[str, ...] = ()
     """The schedules whose runs are not all played."""
+    always_due: tuple[str, ...] = ()
+    """The schedules whose expression no date fits."""
     arrivals: Arrivals = Arrivals()
     """The backups of tenants so far: more will come."""
 
@@ -323,6 +325,11 @@ def server_model(
         skipped={schedule.name: runs for schedule in played if (runs := _skipped(snapshot, schedule, now)) is not None},
         kept_back={item.name: kept_back for item in played if (kept_back := _kept_back(snapshot, item, now))},
         bounded=tuple(schedule.name for schedule, plan in planned if _coming(plan, length) >= plan.most),
+        always_due=tuple(
+            schedule.name
+            for schedule, _ in planned
+            if (dialect := snapshot.dialect(schedule)) is not None and never_fires(schedule, dialect)
+        ),
         arrivals=arrivals,
     )
 

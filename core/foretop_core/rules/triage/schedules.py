@@ -13,7 +13,7 @@ from foretop_core.models.wire import ObjectRef
 from foretop_core.rules import humanize
 from foretop_core.rules.collisions import collisions
 from foretop_core.rules.facts.pause_facts import count_unpause
-from foretop_core.rules.facts.schedule_facts import Choice, ScheduleFacts, schedule_facts, submitted
+from foretop_core.rules.facts.schedule_facts import ALWAYS_DUE, Choice, ScheduleFacts, schedule_facts, submitted
 from foretop_core.rules.pauses import (
     PAUSED_BATCH,
     PauseWindow,
@@ -80,7 +80,7 @@ def never_firing(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -
             Severity.ERROR,
             snapshot.ref(schedule),
             schedule.created,
-            "no date fits, runs every minute",
+            ALWAYS_DUE,
             f"No date{when} matches {quoted(schedule.spec.schedule)}; Velero treats it as always due and starts a "
             f"backup almost every minute. {humanize.count(made, 'backup')} of it exist now."
             f"{runaway_by_upgrade(snapshot, schedule, now)}",

@@ -180,8 +180,8 @@ def _next(entry: ScheduleRow, render: RenderContext) -> Cell:
         return _paused(facts, facts.pause.until)
     if facts.dialect is None:
         return Cell(f"{len(facts.readings)} readings", tone, ("unclear",))
-    if facts.never_fires or run is None:
-        return Cell("never fires" if facts.never_fires else "none", tone, ("never",))
+    if run is None:
+        return Cell("every minute", tone, ("always",)) if facts.due else Cell("none", tone, ("never",))
     if facts.overdue is not None:
         return Cell(f"overdue {times.short(now - run)}", tone, ("overdue",))
     doubt = f", {facts.doubt}" if facts.doubt else ""

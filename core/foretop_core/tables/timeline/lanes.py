@@ -15,7 +15,7 @@ from foretop_core.models.builtin_kinds import CronJobSpec
 from foretop_core.models.kinds import CRON_JOB, PRESCALED, SCHEDULE
 from foretop_core.models.wire import ObjectRef
 from foretop_core.rules.cron_dialects import Reading, expression
-from foretop_core.rules.facts.schedule_facts import SEVERITIES, LastingFacts, runs_to_come
+from foretop_core.rules.facts.schedule_facts import ALWAYS_DUE, SEVERITIES, LastingFacts, runs_to_come
 from foretop_core.rules.own_failures import problem_text
 from foretop_core.rules.run_minutes import minutes_of, run_bits
 from foretop_core.rules.severity import Severity
@@ -88,7 +88,12 @@ def _made(key: ObjectRef, resource: Resource | None, readings_of: ReadingsOf) ->
             readings = readings_of(key.context, resource)
             text, dialect = resource.spec.schedule, readings[-1].dialect
             facts = LastingFacts(resource, None, readings)
-            problem = _open(readings) or (facts.invalid if facts.stays_invalid else "") or _never(readings[-1].parsed)
+            never = "no date fits" if resource.spec.paused else ALWAYS_DUE
+            problem = (
+                _open(readings)
+                or (facts.invalid if facts.stays_invalid else "")
+                or (_never(readings[-1].parsed) and never)
+            )
             base = _base(readings[-1].parsed, facts.base)
             return TimelineItem(key, text, dialect, 0, resource.spec.paused, base, problem)
         case PreScaledCronJob():

@@ -12,6 +12,7 @@ import msgspec
 
 from foretop_core.rules import humanize
 from foretop_core.rules.facts.run_facts import OwnerKind
+from foretop_core.rules.facts.schedule_facts import ALWAYS_DUE
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night
 from foretop_core.rules.night.outlook import (
     ANSWERS,
@@ -81,6 +82,7 @@ def night_words(
         *((_done_by(shown.in_window(window), now, zone),) if window else _done(shown, now, zone)),
         _window(shown, now, zone, window),
         *_runs_of(shown, _NOT_MADE),
+        _always_due(shown.night.always_due),
         _paused(shown.night.paused),
         _if_ended(shown.night, now, zone),
     )
@@ -288,6 +290,14 @@ def _runs_of(shown: ServerNight, fates: Sequence[Fate]) -> Iterator[WordLine]:
             phrases.append(Phrase(f" and of {len(counted) - _MOST_NAMED:,} more"))
         if phrases:
             yield WordLine(fate.value.capitalize(), (*phrases, Phrase(f": {fate.reason}")), 5)
+
+
+def _always_due(names: Sequence[str]) -> WordLine | None:
+    if not names:
+        return None
+    return WordLine(
+        "Always", (Phrase(f"{humanize.join(list(names), _MOST_LISTED)}: "), Phrase(ALWAYS_DUE, Tone.BAD)), 5
+    )
 
 
 def _paused(names: Sequence[str]) -> WordLine | None:
