@@ -128,8 +128,8 @@ class VolumeEvidence(msgspec.Struct, frozen=True):
         """`3/4`, `~3/4` where the number of snapshots tells it, `?/4` where it is not known of one; "" for none."""
         if not self.expected:
             return "?" if self.unknown else ""
-        by_count = "~" if any(one.is_by_count for one in (*self.taken, *self.left_out)) else ""
-        return f"?/{self.expected}" if self.open else f"{by_count}{len(self.taken)}/{self.expected}"
+        by_count = [one.is_by_count for one in self.taken] + [one.is_by_count for one in self.left_out]
+        return f"?/{self.expected}" if self.open else f"{'~' if any(by_count) else ''}{len(self.taken)}/{self.expected}"
 
     @property
     def size(self) -> int | None:

@@ -118,8 +118,8 @@ class ProtectionView(View[ProtectionRow]):
     )
     order = "name"
     rank = (
-        *("state", "newest", "promise", "next", "volumes", "size"),
-        *("copies", "of", "expires", "by", "tried", "covers", "method", "storage", "repository"),
+        *("state", "newest", "promise", "next", "volumes"),
+        *("copies", "of", "size", "expires", "by", "tried", "covers", "method", "storage", "repository"),
     )
     least: ClassVar[Mapping[str, int]] = {"name": 12, "state": 12, "promise": 11, "by": 16, "covers": 8, "tried": 8}
     first: ClassVar[Mapping[str, int]] = {"promise": 15}
