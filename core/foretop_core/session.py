@@ -250,8 +250,7 @@ class Session:
                     # At the second look, for the first runs that came in have opened watches of their data movements.
                     await self._look_at_crashed(context)
                     await self._look_at_node_limits(self._moving(context))
-                    if self._shows_volumes.is_set():
-                        await self._look_at_deciding(context)
+                    await self._look_at_deciding(context)
                     return
             await asyncio.sleep(0.01)
 
@@ -360,29 +359,41 @@ class Session:
                 self.store.note_node_limits(context, namespace, limits)
 
     async def _follow_deciding(self) -> None:
-        """Reads what decides about volumes while somebody looks at what is known of them, and again each minute.
+        """Reads what decides about runs each minute, and at once when somebody looks at what is known of volumes.
 
         Sooner at first: which servers and policies there are is known only when lists have come in.
         """
         rest = _LOOK_SOON
         while True:
-            await self._shows_volumes.wait()
+            is_whole = self._shows_volumes.is_set()
             for context in self.contexts:
                 await self._look_at_deciding(context)
             self._note_working(SNAPSHOT_LOCATION)
-            await asyncio.sleep(rest)
+            if is_whole:
+                await asyncio.sleep(rest)
+            else:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._shows_volumes.wait(), rest)
             rest = min(_LOOK_AGAIN, 2 * rest)
 
     async def _look_at_deciding(self, context: str) -> None:
-        """One read of it for each server that has schedules or backups."""
-        from foretop_core.kube.access.deciding_reads import policy_names, read_deciders
+        """One read of it for each server that has schedules or backups.
 
+        While nobody looks at volumes, only of what may have a run refused, and only where a template names that.
+        """
         snapshot = self.snapshot(context)
         schedules, backups = snapshot.schedules_by_namespace, snapshot.backups_by_namespace
+        is_whole = self._shows_volumes.is_set()
         for namespace in dict.fromkeys((*schedules, *backups)):
-            names = policy_names(snapshot, namespace)
-            found = await read_deciders(self.clusters[context].client, namespace, names)
-            self.store.note_deciding(context, namespace, found)
+            templates = [item.spec.template for item in schedules.get(namespace, ())]
+            if is_whole or any(one.resource_policy or one.volume_snapshot_locations for one in templates):
+                from foretop_core.kube.access.deciding_reads import policy_names, read_deciders
+                from foretop_core.rules.volumes.run_plan import Deciders
+
+                client, names = self.clusters[context].client, policy_names(snapshot, namespace)
+                known = None if is_whole else snapshot.deciding.get(namespace) or Deciders(namespace)
+                found = await read_deciders(client, namespace, names, known)
+                self.store.note_deciding(context, namespace, found)
 
     async def _follow_acknowledgements(self) -> None:
         """Watches them beside each Velero: where objects are that only it works on, which no tenant can make."""

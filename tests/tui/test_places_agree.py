@@ -25,7 +25,7 @@ from foretop_core.rules.facts.schedule_facts import Choice, schedule_facts
 from foretop_core.rules.phases import FAULTY, FINISHING
 from foretop_core.rules.sentences import render
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_readiness import schedule_refusal
+from foretop_core.rules.storage_readiness import run_refusal
 from foretop_core.rules.triage import Finding, Thresholds
 from foretop_core.rules.triage.nonadmin import velero_failed
 from foretop_core.rules.triage.schedules import forgotten_pauses
@@ -130,7 +130,7 @@ def compare_coming_runs(then: Moment) -> None:
         request = NewSchedule(schedule.namespace, "new", "0 0 * * *", schedule.spec.template)
         (made,) = plan_create_schedules(snapshot, [request], then.now).steps
         assert obstacle in made.forecast or "is not created while" in obstacle, schedule.name
-        refusal = schedule_refusal(snapshot, schedule)
+        refusal = run_refusal(snapshot, schedule)
         assert (f"Velero refuses it while {refusal};" in now.forecast) is bool(refusal), schedule.name
         assert ("refused" in told) is bool(refusal and "in " in told), schedule.name
 

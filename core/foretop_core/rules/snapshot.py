@@ -443,12 +443,26 @@ class ClusterSnapshot(msgspec.Struct, frozen=True, dict=True):
         return chosen_volumes(backup, deciders, self._namespace_volumes(namespace, deciders))
 
     @remembered
-    def next_run(self, schedule: Schedule) -> RunPlan:
-        """The plan of a schedule's next run, by what was read of what decides."""
+    def next_run(self, item: Schedule | Backup) -> RunPlan:
+        """The plan of a schedule's next run, or of a backup that has not begun, by what was read of what decides."""
         from foretop_core.rules.volumes.run_plan import run_plan
 
-        deciders, annotations = self.deciders(schedule.namespace), schedule.metadata.annotations
-        return run_plan(schedule.spec.template, deciders, schedule.name, annotations)
+        spec = item.spec.template if isinstance(item, Schedule) else item.spec
+        return run_plan(spec, self.deciders(item.namespace), item.name, item.metadata.annotations)
+
+    def invalid_run(self, item: Schedule | Backup) -> str:
+        """Velero's words with which it refuses the next run of a schedule, or a backup that has not begun.
+
+        For its spec with the policies and locations that it names; "" where it does not, or those were not read.
+        """
+        return self.next_run(item).refused if item.namespace in self.deciding else ""
+
+    @cached_property
+    def invalid_runs(self) -> Mapping[tuple[str, str], str]:
+        """The same by server and name of each schedule whose next run is refused so."""
+        if not self.deciding:
+            return {}
+        return {(item.namespace, item.name): words for item in self.schedules if (words := self.invalid_run(item))}
 
     def misread(self, server: str, spec: BackupSpec, namespace: str) -> str:
         """Why a server takes nothing of a namespace, whatever the patterns of a template say; "" where it does."""

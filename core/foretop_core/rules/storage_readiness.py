@@ -1,4 +1,4 @@
-"""Readiness of storage: repositories of volumes, and locations that make Velero refuse a backup.
+"""Readiness of storage: repositories of volumes; and all that makes Velero refuse a backup, above all its location.
 
 Every place that forecasts a backup or speaks of its volumes asks here.
 """
@@ -68,18 +68,30 @@ def storage_refusal(snapshot: ClusterSnapshot, namespace: str, name: str) -> str
     return f"its storage location {location.name} is {location.refuses}" if location.refuses else ""
 
 
-def schedule_refusal(snapshot: ClusterSnapshot, schedule: Schedule) -> str:
-    """Why the backups that a schedule makes are refused; "" where they are not."""
-    return storage_refusal(snapshot, schedule.namespace, schedule.spec.template.storage_location)
+def run_refusal(snapshot: ClusterSnapshot, item: Schedule | Backup) -> str:
+    """Why the next run of a schedule, or a backup that has not begun, is refused; "" where nothing is known against it.
+
+    For its storage, or for what it names: a resource policy, a snapshot location.
+    """
+    spec = item.spec.template if isinstance(item, Schedule) else item.spec
+    if why := storage_refusal(snapshot, item.namespace, spec.storage_location):
+        return why
+    words = snapshot.invalid_run(item)
+    return f"it is not valid ({' '.join(words.split())})" if words else ""
+
+
+def brief_refusal(snapshot: ClusterSnapshot, item: Schedule | Backup) -> str:
+    """The same in a few words."""
+    if not run_refusal(snapshot, item):
+        return ""
+    spec = item.spec.template if isinstance(item, Schedule) else item.spec
+    is_of_storage = storage_refusal(snapshot, item.namespace, spec.storage_location)
+    return "its storage is unusable" if is_of_storage else "it is not valid"
 
 
 def waiting_refusals(snapshot: ClusterSnapshot, backups: Iterable[Backup]) -> Mapping[str, str]:
     """By name, why those that have not begun are refused when it is their turn."""
-    refusals = (
-        (backup.name, storage_refusal(snapshot, backup.namespace, backup.spec.storage_location))
-        for backup in backups
-        if backup.phase in WAITING
-    )
+    refusals = ((backup.name, run_refusal(snapshot, backup)) for backup in backups if backup.phase in WAITING)
     return {name: why for name, why in refusals if why}
 
 

@@ -129,7 +129,7 @@ class ProtectionCache:
     def of(self, snapshot: ClusterSnapshot) -> ProtectionIndex:
         """As of this snapshot, which must be the store's last one."""
         self._keep_up()
-        basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volume_policies)
+        basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volume_policies, snapshot.invalid_runs)
         held = self._held.get(snapshot.context)
         if held is None or held[0] != basis:
             held = self._held[snapshot.context] = (basis, protection_index(snapshot))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import Any
 
 import pytest
@@ -21,12 +22,18 @@ from foretop_core.models.builtin_kinds import ConfigMap, StorageClass, VolumeSna
 from foretop_core.models.velero import VolumeSnapshotLocation
 from foretop_core.rules.build_snapshot import assemble
 from foretop_core.rules.cron_dialects.releases import Release
+from foretop_core.rules.facts.schedule_facts import ScheduleState, schedule_facts
+from foretop_core.rules.night.night import Fate, likely_night, night
 from foretop_core.rules.protection.coverage import VolumeMethod
+from foretop_core.rules.protection.protection_index import protection_index
 from foretop_core.rules.snapshot import ClusterSnapshot, VeleroInfo
+from foretop_core.rules.storage_readiness import waiting_refusals
 from foretop_core.rules.triage import Finding, triage
 from foretop_core.rules.volumes.evidence import VolumeFlags
 from foretop_core.rules.volumes.foretold import ForetoldVolumes, snapshot_class
 from foretop_core.rules.volumes.run_plan import Deciders
+from foretop_core.tables.timeline.night_lanes import ServerNight
+from foretop_core.tables.timeline.night_words import printed_words
 from tests.objects import NOW, backup, schedule
 
 SKIP_FAST = "version: v1\nvolumePolicies:\n- conditions: {storageClass: [fast]}\n  action: {type: skip}\n"
@@ -382,3 +389,37 @@ def test_the_release_decides_from_the_first_on_that_was_watched() -> None:
     assert replace(KNOWN, release=Release(1, 14, 1)).is_foretold is False
     assert replace(KNOWN, release=Release(1, 18, None)).is_foretold is None
     assert replace(KNOWN, release=Release(1, 15, 0)).is_foretold is True
+
+
+def test_a_run_that_will_be_refused_for_its_policy_has_that_one_fate_everywhere() -> None:
+    gone = schedule("gone", "0 * * * *", last="02:00:03", template={"resourcePolicy": POLICY})
+    good = schedule("good", "0 * * * *", last="02:00:03")
+    known = replace(KNOWN, config_maps={"policy": None})
+    waits = backup("gone-1", "Queued", created="02:21:00", spec={"resourcePolicy": POLICY})
+    snapshot = world(gone, good, waits, deciding=known)
+    assert [one.subject.name for one in triage(snapshot, NOW).findings if one.code == "next-run-refused"] == ["gone"]
+    facts = schedule_facts(snapshot, gone, NOW)
+    assert facts.refusal.startswith("it is not valid (invalid resource policies: ")
+    assert facts.refusal.endswith('ConfigMap "policy" not found)')
+    assert (facts.doubt, facts.coming_state, facts.expected_start) == ("refused", ScheduleState.REFUSED, None)
+    assert not schedule_facts(snapshot, good, NOW).refusal
+    assert list(waiting_refusals(snapshot, snapshot.backups)) == ["gone-1"]
+    for ahead in (likely_night(snapshot, "velero", NOW), night(snapshot, "velero", NOW)):
+        fates = {(run.name or run.owner.name, run.fate) for run in ahead.runs}
+        # How long the good one takes nobody knows, so that only its first run has its turn.
+        assert fates - {("good", Fate.UNKNOWN)} == {
+            ("gone", Fate.REFUSED),
+            ("gone-1", Fate.REFUSED),
+            ("good", Fate.MADE),
+        }
+        assert {f"{run.reason}" for run in ahead.runs if run.owner.name == "gone"} == {"it is not valid"}
+        words = list(printed_words(ServerNight("", ahead), NOW, UTC))
+        assert any(line.startswith("Refused") and line.endswith(": it is not valid") for line in words), words
+    row = protection_index(snapshot).row("shop")
+    assert row is not None
+    assert row.next_cover is not None
+    assert (row.next_cover.schedule.name, row.is_next_refused) == ("good", False)
+    alone = protection_index(world(gone, deciding=known)).row("shop")
+    assert alone is not None
+    assert (alone.is_next_refused, alone.next_run) == (True, None)
+    assert "was not read" not in alone.coverage.limits

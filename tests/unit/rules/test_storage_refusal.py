@@ -1,4 +1,4 @@
-"""Velero refuses a backup to storage that it cannot use: every place that forecasts one says so, in the same words."""
+"""Velero refuses a backup that it cannot keep or that is not valid: every place that forecasts one says so alike."""
 
 from __future__ import annotations
 

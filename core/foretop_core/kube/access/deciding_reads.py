@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Collection
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from foretop_core.errors import ForetopError, Unreadable
 from foretop_core.kube.connection import api_paths
 from foretop_core.kube.connection.client import ApiClient
@@ -64,8 +66,13 @@ def policy_names(snapshot: ClusterSnapshot, namespace: str) -> set[str]:
     return names - {""}
 
 
-async def read_deciders(client: ApiClient, namespace: str, policies: Collection[str]) -> Deciders:
-    """All of it, with the reasons for what may not be read; `policies` are the ConfigMaps that templates name."""
+async def read_deciders(
+    client: ApiClient, namespace: str, policies: Collection[str], known: Deciders | None = None
+) -> Deciders:
+    """All of it, with the reasons for what may not be read; `policies` are the ConfigMaps that templates name.
+
+    Beside what is `known` only those are read anew that may have a run refused: policies and snapshot locations.
+    """
     unread: dict[str, str] = {}
 
     async def listed(kind: Kind, model: type[R], where: str = "", labels: str = "", what: str = "") -> list[R] | None:
@@ -89,6 +96,12 @@ async def read_deciders(client: ApiClient, namespace: str, policies: Collection[
                     unread[_CONFIG_MAPS] = _reason(problem, f"get configmaps {name}", namespace, f"ConfigMap {name}")
         return found
 
+    if known is not None:
+        some, maps = await asyncio.gather(listed(SNAPSHOT_LOCATION, VolumeSnapshotLocation, namespace), config_maps())
+        read = (_CONFIG_MAPS, _NAMES[SNAPSHOT_LOCATION])
+        kept = {what: why for what, why in known.unread.items() if what not in read}
+        places = None if some is None else tuple(some)
+        return replace(known, config_maps=maps, locations=places, unread={**kept, **unread})
     locations, classes, snapshot_classes, agents, pods, maps = await asyncio.gather(
         listed(SNAPSHOT_LOCATION, VolumeSnapshotLocation, namespace),
         listed(STORAGE_CLASS, StorageClass),

@@ -43,7 +43,7 @@ from foretop_core.rules.schedule_history import ended, faults_in_a_row, history,
 from foretop_core.rules.sentences import Text, sentence
 from foretop_core.rules.severity import Severity
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_readiness import schedule_refusal
+from foretop_core.rules.storage_readiness import run_refusal
 
 __all__ = [
     "ALWAYS_DUE",
@@ -310,8 +310,8 @@ class ScheduleFacts(LastingFacts, frozen=True, kw_only=True, eq=False):
 
     @cached_property
     def refusal(self) -> str:
-        """Why Velero refuses the backups that it makes, because of where they would be kept; "" where it does not."""
-        return schedule_refusal(self.snapshot, self.schedule)
+        """Why Velero refuses the backups that it makes; "" where nothing is known against them."""
+        return run_refusal(self.snapshot, self.schedule)
 
     @cached_property
     def blocker(self) -> Backup | None:

@@ -35,7 +35,7 @@ class OpenRun(msgspec.Struct, frozen=True, gc=False):
     schedule: int = NO_SCHEDULE
     """The index of the schedule whose label it carries."""
     is_refused: bool = False
-    """Refused when it is its turn, because of its storage location."""
+    """Refused when it is its turn, because of its storage or its spec."""
     holds_schedule: bool = False
     """New or InProgress: its schedule makes no other one meanwhile."""
     held: float = 1.0
@@ -346,7 +346,7 @@ class _Server:
             run = waiting.run
             run.start = at
             if waiting.is_refused:
-                run.is_refused, run.released, run.end = True, at, at
+                run.released, run.end = at, at
                 self.release(at, waiting.schedule, refused=True)
                 free -= state.has_queue
             else:
@@ -413,6 +413,8 @@ class _Server:
     def arrive(
         self, run: PlayedRun, claim: int, schedule: int, length: float, is_refused: bool, held: float = 1.0
     ) -> None:
+        # One whose turn does not come is refused all the same.
+        run.is_refused = is_refused
         self.queued += 1
         self.arrived += 1
         self.tenants_waiting += schedule == NO_SCHEDULE

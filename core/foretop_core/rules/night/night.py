@@ -61,17 +61,15 @@ class Fate(StrEnum):
 
     @property
     def reason(self) -> str:
-        """Why a run has this fate; "" for one that is made in time."""
+        """Why a run has this fate; "" for one that is made in time, and where each run has a reason of its own."""
         match self:
             case Fate.LATE:
                 return "the last backup of the schedule is still going"
             case Fate.LOST:
                 return "the next run falls due first"
-            case Fate.REFUSED:
-                return "its storage is unusable"
             case Fate.UNKNOWN:
                 return "the last run has no known end"
-            case Fate.MADE:
+            case Fate.MADE | Fate.REFUSED:
                 return ""
         assert_never(self)
 
@@ -337,11 +335,15 @@ def _foresee(model: ServerModel, draws: Sequence[Course], likely: Course, known:
     """Puts many courses together: for each run the middle of its starts and ends, and their ranges."""
     now = model.now
     runs: list[ForeseenRun] = []
-    refused = {waiting.run.name for waiting, run in zip(model.waiting, likely.waiting, strict=True) if run.is_refused}
+    refused = {
+        waiting.run.name: model.refused.get(waiting.run.name, "")
+        for waiting, run in zip(model.waiting, likely.waiting, strict=True)
+        if run.is_refused
+    }
     played = [(*course.running, *course.waiting, *course.finishing) for course in draws]
     for place, backup in enumerate(model.open):
         ends = tuple(course[place].end for course in played)
-        runs.append(_open_run(backup, known[backup.run.name], now, ends, is_refused=backup.run.name in refused))
+        runs.append(_open_run(backup, known[backup.run.name], now, ends, refused.get(backup.run.name)))
     for place, schedule in enumerate(model.schedules):
         by_due: dict[int, dict[int, PlayedRun]] = {}
         for number, course in enumerate(draws or (likely,)):
@@ -392,7 +394,7 @@ def _held_back(model: ServerModel, courses: Sequence[Course]) -> dict[str, str]:
 
 
 def _open_run(
-    one: OpenBackup, told: RunForecast, now: datetime, ends: tuple[float, ...], *, is_refused: bool
+    one: OpenBackup, told: RunForecast, now: datetime, ends: tuple[float, ...], refused: str | None
 ) -> ForeseenRun:
     run, start = one.run, one.run.status.start_timestamp
     is_running = run.phase not in phases.WAITING
@@ -403,11 +405,11 @@ def _open_run(
         run.created,
         Range(start, (start, start), (start, start), start) if is_running and start else told.start,
         range_over(now, (), one.left(now, None)) if one.is_finalizing else told.end,
-        Fate.REFUSED if is_refused else Fate.MADE,
+        Fate.MADE if refused is None else Fate.REFUSED,
         is_running=is_running,
         is_finishing=run.phase in phases.FINISHING,
         is_borrowed=bool(told.guess),
-        reason=told.guess or told.unknown,
+        reason=refused or told.guess or told.unknown,
         ends=ends,
     )
 
@@ -435,7 +437,7 @@ def _scheduled_run(
         seconds = likely.submitted if likely is not None else min(run.submitted for run in made)
         reason: Text = sentence(fate.reason, " until about ", estimate(now + timedelta(seconds=seconds)))
     else:
-        reason = fate.reason
+        reason = model.refused.get(schedule.name, "") if fate is Fate.REFUSED else fate.reason
     ends = range_over(now, [run.end for run in made])
     return ForeseenRun(
         Owner(OwnerKind.SCHEDULE, schedule.namespace, schedule.name),

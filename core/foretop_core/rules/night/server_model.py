@@ -38,7 +38,7 @@ from foretop_core.rules.queue.positions import Run, has_ended, order
 from foretop_core.rules.queue.volumes import NOTHING_MOVES, VolumesEnd, volumes_end
 from foretop_core.rules.schedule_history import submitted
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.storage_readiness import schedule_refusal, storage_refusal
+from foretop_core.rules.storage_readiness import brief_refusal, run_refusal
 
 PAUSED, INVALID = "paused", "invalid"
 """Why a schedule is left out."""
@@ -166,6 +166,8 @@ class ServerModel(msgspec.Struct, frozen=True):
     """The schedules whose runs are not all played."""
     always_due: tuple[str, ...] = ()
     """The schedules whose expression no date fits."""
+    refused: Mapping[str, str] = msgspec.field(default_factory=dict)
+    """By the name of a schedule or a waiting backup, why Velero refuses it, in a few words."""
     arrivals: Arrivals = Arrivals()
     """The backups of tenants so far: more will come."""
 
@@ -286,7 +288,7 @@ def server_model(
     shares = _held_shares(snapshot, namespace, {*index, *(run.schedule_name for run in open_runs)})
 
     def opened(run: Backup) -> OpenRun:
-        refused = bool(run.phase in phases.WAITING and storage_refusal(snapshot, namespace, run.spec.storage_location))
+        refused = run.phase in phases.WAITING and bool(run_refusal(snapshot, run))
         place = index.get(run.schedule_name, NO_SCHEDULE) if run.schedule_name else NO_SCHEDULE
         # One that is ReadyToStart is InProgress before the next look.
         holds = run.phase in phases.HOLDS_SCHEDULE or run.phase in phases.HOLDS_SLOT
@@ -330,6 +332,8 @@ def server_model(
             for schedule, _ in planned
             if (dialect := snapshot.dialect(schedule)) is not None and never_fires(schedule, dialect)
         ),
+        refused={run.name: brief_refusal(snapshot, run) for run in waiting if run_refusal(snapshot, run)}
+        | {item.name: brief_refusal(snapshot, item) for item, plan in planned if plan.is_refused},
         arrivals=arrivals,
     )
 
@@ -564,7 +568,7 @@ def _planned(
     if schedule.spec.skip_immediately:
         base = max(base, now)
     claimed = claims.of(claim(Backup(spec=schedule.spec.template)))
-    refused = bool(schedule_refusal(snapshot, schedule))
+    refused = bool(run_refusal(snapshot, schedule))
     if parsed.every is not None:
         # In this order, for an object may say that it ran last in the last year of all.
         first = (base - now + parsed.every).total_seconds()

@@ -83,7 +83,7 @@ class NamespaceProtection:
     next_cover: NamespaceCover | None = None
     """The schedule whose run is the next that can make a copy, or the next to be refused where all are; None: none."""
     is_next_refused: bool = False
-    """Whether Velero refuses that run, because of where the copy would be kept."""
+    """Whether Velero refuses that run, because of where the copy would be kept or what its template names."""
     created: datetime | None = None
     """None where it is gone, or was not seen."""
 

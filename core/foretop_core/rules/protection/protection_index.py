@@ -40,6 +40,7 @@ from foretop_core.rules.protection.copies import (
 )
 from foretop_core.rules.protection.coverage import (
     Coverage,
+    Extent,
     NamespaceFilter,
     content_coverage,
     resource_policy,
@@ -76,6 +77,7 @@ _Touched: TypeAlias = list[Iterable[str]]
 """Lists of namespaces, put together only where somebody asks for them: a backup may take them all."""
 _ALL = ("*",)
 NO_POLICIES: VolumePolicies = {}
+NONE_REFUSED: Mapping[_Name, str] = {}
 _NAMESPACE_LABELS = frozenset({DRILL_LABEL, EXCLUDE_LABEL})
 
 
@@ -92,8 +94,9 @@ class ProtectionIndex:
         namespaces: Iterable[str] | None,
         created: Mapping[str, datetime | None] | None = None,
         volume_policies: VolumePolicies = NO_POLICIES,
+        refused: Mapping[_Name, str] = NONE_REFUSED,
     ) -> None:
-        self._dialect_of, self._volume_policies = dialect_of, volume_policies
+        self._dialect_of, self._volume_policies, self._refused = dialect_of, volume_policies, refused
         self._existing = None if namespaces is None else set(namespaces)
         self._uses = FilterUses(self._existing or ())
         self._created = dict(created or {})
@@ -378,13 +381,21 @@ class ProtectionIndex:
         runs = parsed if usable and isinstance(parsed, CronSchedule) and not parsed.never_fires else None
         return NamespaceCover(
             schedule,
-            _coverage(template, self._volume_policies.get((schedule.namespace, resource_policy(template)))),
+            self._coming_coverage(schedule),
             volume_method(template),
             runs,
             next_run(schedule, dialect) if usable and dialect is not None else None,
             runs is not None and not schedule.spec.paused,
             not usable if dialect is not None else schedule.is_refused,
         )
+
+    def _coming_coverage(self, schedule: Schedule) -> Coverage:
+        template = schedule.spec.template
+        found = _coverage(template, self._volume_policies.get((schedule.namespace, resource_policy(template))))
+        refused = self._refused.get(_name(schedule))
+        if refused and found.extent is Extent.UNKNOWN:
+            return Coverage(Extent.UNKNOWN, f"Velero refuses it: {refused}")
+        return found
 
     def _restore(self, before: Restore | None, after: Restore | None) -> _Touched:
         touched: _Touched = [*self._drill_restore(before, -1), *self._drill_restore(after, 1)]
@@ -548,6 +559,7 @@ class ProtectionIndex:
             place = (cover.schedule.namespace, cover.schedule.spec.template.storage_location)
             location = self._location_of(place)
             is_refused = bool(place[1] and self._storage) if location is None else bool(location.refuses)
+            is_refused = is_refused or _name(cover.schedule) in self._refused
             if found is None or (is_refused, cover.next_run) < found[:2]:
                 found = is_refused, cover.next_run, cover
         return (None, False) if found is None else (found[2], found[0])
@@ -606,6 +618,9 @@ class ProtectionSource(Protocol):
     @property
     def volume_policies(self) -> VolumePolicies: ...
 
+    @property
+    def invalid_runs(self) -> Mapping[_Name, str]: ...
+
     def dialect(self, schedule: Schedule, /) -> Dialect | None: ...
 
 
@@ -615,7 +630,7 @@ def protection_index(snapshot: ProtectionSource) -> ProtectionIndex:
     labelled = [item for item in known or () if not item.metadata.labels.keys().isdisjoint(_NAMESPACE_LABELS)]
     names = None if known is None else {item.name for item in known}.difference(item.name for item in labelled)
     created = {item.name: item.created for item in known or ()}
-    index = ProtectionIndex(snapshot.dialect, names, created, snapshot.volume_policies)
+    index = ProtectionIndex(snapshot.dialect, names, created, snapshot.volume_policies, snapshot.invalid_runs)
     everything: tuple[Iterable[Resource], ...] = (
         snapshot.storage,
         snapshot.schedules,

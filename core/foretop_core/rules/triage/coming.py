@@ -20,9 +20,10 @@ from foretop_core.rules.facts.schedule_facts import ScheduleFacts, schedule_fact
 from foretop_core.rules.night.night import Fate, ForeseenRun, Night, likely_night
 from foretop_core.rules.night.outlook import ScheduleOutlook, schedule_outlooks, window_outlook
 from foretop_core.rules.queue.owners import OwnerKind
-from foretop_core.rules.sentences import Moment, sentence
+from foretop_core.rules.sentences import Moment, Text, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import QUEUE, TRY, Finding, Severity, Thresholds
+from foretop_core.rules.storage_readiness import storage_refusal
+from foretop_core.rules.triage.finding import CORRECT_WHAT_IT_NAMES, QUEUE, TRY, Finding, Severity, Thresholds
 
 RUNS_LOST = "runs-will-be-lost"
 NOT_DONE = "run-not-done-in-time"
@@ -216,8 +217,14 @@ def _old_copy(
 ) -> Finding:
     schedule = facts.schedule
     refused = next((run for run in runs if run.fate is Fate.REFUSED), None)
-    location = snapshot.location(schedule.namespace, schedule.spec.template.storage_location)
+    place = schedule.spec.template.storage_location
+    location = snapshot.location(schedule.namespace, place)
     why = next((run.reason for run in runs if run.reason), "")
+    is_of_storage = refused is not None and bool(storage_refusal(snapshot, schedule.namespace, place))
+    if refused is None:
+        fix: Text = TRY_A_CHANGE
+    else:
+        fix = "Make its storage location available again." if is_of_storage else CORRECT_WHAT_IT_NAMES
     return Finding(
         COPY_OLD,
         Severity.NOTE if refused is None else Severity.WARNING,
@@ -234,8 +241,8 @@ def _old_copy(
             sentence(": ", why) if why else "",
             ".",
         ),
-        "Make its storage location available again." if refused is not None else TRY_A_CHANGE,
-        blames=snapshot.ref(location) if refused is not None and location is not None else None,
+        fix,
+        blames=snapshot.ref(location) if is_of_storage and location is not None else None,
     )
 
 

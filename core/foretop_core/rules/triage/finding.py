@@ -34,6 +34,7 @@ def _keys_of_rooms(name: str) -> tuple[Key, ...]:
     return tuple(getattr(room, name) for room in rooms("foretop_core") if hasattr(room, name))
 
 
+CORRECT_WHAT_IT_NAMES = "Correct the template, or the ConfigMap or location that it names."
 TRY = _keys_of_rooms("TRY")
 """Behind a change that is to be tried."""
 READ_RESULTS, READ_LOGS = _keys_of_rooms("READ_RESULTS"), _keys_of_rooms("READ_LOGS")

@@ -29,7 +29,15 @@ from foretop_core.rules.phases import FAULTY
 from foretop_core.rules.schedule_history import began
 from foretop_core.rules.sentences import Key, Text, roughly, sentence
 from foretop_core.rules.snapshot import ClusterSnapshot
-from foretop_core.rules.triage.finding import QUEUE, READ_RESULTS, Finding, Severity, Thresholds, brief
+from foretop_core.rules.triage.finding import (
+    CORRECT_WHAT_IT_NAMES,
+    QUEUE,
+    READ_RESULTS,
+    Finding,
+    Severity,
+    Thresholds,
+    brief,
+)
 from foretop_core.rules.triage.schedules import coming_note
 
 _MOST_CLAIMS = 2000
@@ -343,9 +351,8 @@ def _by_annotation(value: str) -> str:
 
 def refused_runs(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -> Iterator[Finding]:
     """Schedules whose next run Velero refuses because of their resource policy or snapshot locations."""
-    for schedule in _judged(snapshot):
-        refused = snapshot.next_run(schedule).refused
-        if refused:
+    for schedule in snapshot.schedules:
+        if not schedule.spec.paused and (refused := snapshot.invalid_run(schedule)):
             yield Finding(
                 "next-run-refused",
                 Severity.ERROR,
@@ -353,7 +360,7 @@ def refused_runs(snapshot: ClusterSnapshot, now: datetime, limits: Thresholds) -
                 None,
                 "its next run will be refused",
                 "Velero will refuse each of its runs, and it takes nothing until that is fixed.",
-                "Correct the template, or the ConfigMap or location that it names.",
+                CORRECT_WHAT_IT_NAMES,
                 raw=refused,
             )
 

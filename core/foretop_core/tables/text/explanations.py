@@ -121,7 +121,8 @@ lengths drawn from those of earlier runs, and the backups that tenants are likel
              it that nobody has asked for yet
   Waits      who waits longest, and behind whom
   Lost       a run that falls due while the one before it is not done
-  Refused    a run whose storage location cannot be used
+  Refused    a run whose storage location cannot be used, or whose template
+             is not valid
   Paused     no backup, also after the planned end: nothing resumes by itself
 
 See: foretop forecast, page 5 of the dashboard""",

@@ -289,7 +289,10 @@ def _runs_of(shown: ServerNight, fates: Sequence[Fate]) -> Iterator[WordLine]:
         if len(counted) > _MOST_NAMED:
             phrases.append(Phrase(f" and of {len(counted) - _MOST_NAMED:,} more"))
         if phrases:
-            yield WordLine(fate.value.capitalize(), (*phrases, Phrase(f": {fate.reason}")), 5)
+            # Each that is refused has a reason of its own.
+            reasons = dict.fromkeys(f"{run.reason}" for run in shown.outlook.refused if run.reason)
+            why = "; ".join(reasons) if fate is Fate.REFUSED else fate.reason
+            yield WordLine(fate.value.capitalize(), (*phrases, Phrase(f": {why}")), 5)
 
 
 def _always_due(names: Sequence[str]) -> WordLine | None:
