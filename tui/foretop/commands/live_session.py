@@ -19,13 +19,12 @@ from foretop_core.dashboard.background_reads import BackgroundReads
 from foretop_core.dashboard.state import DashboardState
 from foretop_core.errors import BadInput, ForetopError, Unreadable
 from foretop_core.kube.connection.config import SessionOptions
-from foretop_core.models.kinds import CLAIM, VOLUME, Kind
+from foretop_core.models.kinds import Kind
 from foretop_core.own_files import read_file, why_not
+from foretop_core.rules.facts.volume_facts import KINDS_OF_VOLUMES
 from foretop_core.session import WATCHED, Session, open_session
 
 _LONGEST_TOKEN = 2**14
-JUDGED_VOLUMES = frozenset({CLAIM.name, VOLUME.name})
-"""The kinds of which a finding tells what no run takes; who may not list them misses nothing else."""
 
 
 @asynccontextmanager
@@ -64,7 +63,7 @@ async def wait_evidence(session: Session) -> tuple[list[str], list[ForetopError]
     Where a Velero is, and so where they count, is known only after the first lists.
     """
     await wait_synced(session)
-    session.watch_on_demand(JUDGED_VOLUMES)
+    session.watch_on_demand(KINDS_OF_VOLUMES)
     return await wait_synced(session)
 
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import msgspec
 
-from foretop.commands.live_session import JUDGED_VOLUMES, dashboard_state
+from foretop.commands.live_session import dashboard_state
 from foretop_core.dashboard.findings_table import FindingsTableModel
 from foretop_core.dashboard.table_models import StoreTableModel
 from foretop_core.models.kinds import BESIDE_VELERO, KINDS, NAMESPACE
 from foretop_core.models.wire import ObjectRef
+from foretop_core.rules.facts.volume_facts import KINDS_OF_VOLUMES
 from foretop_core.rules.triage import Finding
 from foretop_core.rules.triage.acknowledging import acknowledgement_text
 from foretop_core.session import Session
@@ -129,7 +130,7 @@ class FindingRows(PrintedTable):
     def pump(self) -> None:
         super().pump()
         # Wherever a Velero is by now.
-        self._session.watch_on_demand(JUDGED_VOLUMES)
+        self._session.watch_on_demand(KINDS_OF_VOLUMES)
         self._state.judge(at_once=True)
         self._model.pump()
 
