@@ -289,7 +289,7 @@ def test_bad_input_is_one_line_and_exit_code_two(
     [
         (b"", "it is empty"),
         (b"a: [b", "not valid YAML at line 2, column 1"),
-        (b"\xff\xfe", "not UTF-8 text"),
+        (b"a: \xff", "not UTF-8 text"),
         (b"kind: Secret\napiVersion: v1\n", "kinds that foretop does not read"),
         (b"apiVersion: velero.io/v1\nkind: Schedule\nspec: 5\n", "spec: Expected `object`"),
     ],

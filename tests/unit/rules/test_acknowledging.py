@@ -423,6 +423,8 @@ def test_an_acknowledgement_that_ends_makes_the_finding_count_again() -> None:
     source.manual.advance(HOUR)
     state.begin_frame()
     state.judge(at_once=True)
+    # A clock that jumps by an hour leaves open besides whether Velero works.
     again: tuple[Finding, ...] = state.findings
-    assert [one.subject.name for one in again] == ["a"]
+    names = [finding.subject.name for finding in again if finding.code != "velero-not-judged"]
+    assert names == ["a"]
     assert state.acknowledged == ()
