@@ -273,7 +273,7 @@ SAME = (
     ),
     SameProgram(
         "core/foretop_core/store/store.py",
-        "basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volume_policies)",
+        "basis = (snapshot.verdicts, snapshot.namespaces is not None, snapshot.volume_policies, snapshot.invalid_runs)",
         "is not to is",
         "the answers of two looks are only compared with each other",
     ),
