@@ -89,7 +89,7 @@ def servers_not_judged(snapshot: ClusterSnapshot, now: datetime, limits: Thresho
                 judged_at,
                 ", or when the next check comes in.",
             ),
-            "Wait until then, or run foretop report: it reads everything anew.",
+            "Wait until then, or run foretop report: it reads everything again.",
         )
 
 
